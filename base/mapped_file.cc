@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace jitprof {
+
+Result<MappedFile> MappedFile::open(const std::string& path) {
+  // O_NONBLOCK: a fifo standing where a binary once was must not hang the report.
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return Error{"cannot open '" + path + "': " + std::strerror(errno)};
+  struct stat status;
+  std::string problem;
+  if (fstat(fd, &status) != 0) {
+    problem = std::strerror(errno);
+  } else if (S_ISDIR(status.st_mode)) {
+    problem = "it is a directory";
+  } else if (!S_ISREG(status.st_mode)) {
+    problem = "it is not a regular file";
+  }
+  if (!problem.empty()) {
+    close(fd);
+    return Error{"cannot read '" + path + "': " + problem};
+  }
+  MappedFile file;
+  if (status.st_size > 0) {
+    void* mapping = mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (mapping == MAP_FAILED) {
+      problem = std::strerror(errno);
+      close(fd);
+      return Error{"cannot map '" + path + "': " + problem};
+    }
+    file.mapping_ = mapping;
+    file.bytes_ = {static_cast<const std::byte*>(mapping), static_cast<size_t>(status.st_size)};
+  }
+  close(fd);
+  return file;
+}
+
+MappedFile MappedFile::from_memory(std::vector<std::byte> bytes) {
+  MappedFile file;
+  file.memory_ = std::move(bytes);
+  file.bytes_ = file.memory_;
+  return file;
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  if (this != &other) {
+    release();
+    memory_ = std::move(other.memory_);
+    bytes_ = std::exchange(other.bytes_, {});
+    mapping_ = std::exchange(other.mapping_, nullptr);
+  }
+  return *this;
+}
+
+MappedFile::~MappedFile() { release(); }
+
+void MappedFile::release() {
+  if (mapping_ != nullptr) munmap(mapping_, bytes_.size());
+  mapping_ = nullptr;
+  bytes_ = {};
+}
+
+}  // namespace jitprof

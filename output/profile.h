@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/build_id.h"
+#include "base/ids.h"
+#include "symbolize/names.h"
+#include "symbolize/symbolized_frame.h"
+#include "unwind/unwound_stack.h"
+
+namespace jitprof {
+
+using FrameId = Id<struct ProfileFrameTag>;
+using StackId = Id<struct StackTag>;
+using ProfileThreadId = Id<struct ProfileThreadTag>;
+
+// One distinct physical frame of the profile, or a bracket frame that says why a stack has no root.
+struct ProfileFrame {
+  enum class Kind : uint8_t { kNative, kJit, kKernel, kBracket };
+  Kind kind = Kind::kNative;
+  ModuleId module;   // index into Profile::modules; none for bracket frames and unmapped positions
+  ElfAddr position;  // moved back into the call for callers
+  std::vector<SourceFrame> lines;  // innermost first; the last one is the physical function
+  uint64_t offset = 0;             // inside the physical function
+};
+
+// Stacks are a tree: a node is a frame called by the parent's frame. A stack is named by its leaf's node.
+struct StackNode {
+  StackId caller;  // none: this is the root
+  FrameId frame;
+};
+
+// One sample.
+struct ProfileRow {
+  StackId stack;
+  ProfileThreadId thread;
+  uint64_t time_ns = 0;
+  uint64_t weight = 0;  // the sample's period
+  uint32_t cpu = 0;
+  uint16_t event = 0;
+  uint16_t run = 0;
+};
+static_assert(sizeof(ProfileRow) <= 40);
+
+struct ProfileThread {
+  uint32_t pid = 0;
+  uint32_t tid = 0;
+  uint64_t process_start_ns = 0;
+  std::string comm;
+};
+
+// What the profile keeps of a module.
+struct ProfileModule {
+  std::string path;
+  BuildId build_id;
+  bool has_functions = false;  // some frame of it got a real name
+  bool has_lines = false;
+  bool is_fixed = false;  // ET_EXEC: mapped where it is linked
+  ElfAddr text_start;     // of its executable segment, 0 when unknown
+  uint64_t text_size = 0;
+  FileOffset text_offset;
+};
+
+// A column of values: with `by_period` the sum of sample periods of one event, else the number of its
+// samples.
+struct ValueType {
+  std::string name;  // "samples", "cpu", "cycles.samples", "cycles"
+  std::string unit;  // "count" or "nanoseconds"
+  uint16_t event = 0;
+  bool by_period = false;
+};
+
+// The whole of what was recorded, frames named: every sample is one row, so every view of it sums to what was
+// recorded. Owns all it refers to.
+struct Profile {
+  std::string command;                 // as typed, joined by spaces
+  uint64_t start_wall_ns = 0;          // 0 when unknown
+  uint64_t duration_ns = 0;            // from the first to the last event
+  uint64_t sample_period = 0;          // of the first event: ns for clocks, else counts; 0 when unknown
+  std::vector<ValueType> value_types;  // two per event, samples first, in order of events
+  std::vector<ProfileModule> modules;
+  std::vector<ProfileThread> threads;
+  std::vector<ProfileFrame> frames;
+  std::vector<StackNode> stacks;
+  std::vector<ProfileRow> rows;  // in order of time within a run
+  Names names;
+  uint64_t lost = 0;                           // records the kernel dropped
+  std::map<std::string, uint64_t> shortfalls;  // named, for the footer
+};
+
+}  // namespace jitprof

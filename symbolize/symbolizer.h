@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/byte_reader.h"
+#include "symbolize/names.h"
+#include "symbolize/symbolized_frame.h"
+#include "unwind/space/module_table.h"
+#include "unwind/unwound_stack.h"
+
+namespace jitprof {
+
+// Where separate debug files are looked for. An ELF file at DIR/.build-id/xx/yyyy.debug or DIR/<path of the
+// module>.debug is used only if its build-id (debuglink: its CRC) fits.
+struct DebugSearch {
+  std::vector<std::string> directories = {"/usr/lib/debug"};
+};
+
+// Frame -> source lines with inlined functions, a pure memoisable function of (module, position). Opens a
+// module's debug information when its first frame comes and indexes a compilation unit when its first
+// position comes. Adds names to `names`. One thread.
+class Symbolizer {
+ public:
+  Symbolizer(const ModuleTable& modules, DebugSearch search, Names& names);
+  ~Symbolizer();
+
+  SymbolizedFrame symbolize(const Frame& frame);
+
+  // The text of /proc/kallsyms as recorded; lines with position 0 are ignored.
+  void set_kernel_symbols(Bytes kallsyms);
+
+  // Named shortfalls ("modules without symbols", "unreadable debug information"), for the footer. Never zero.
+  const std::map<std::string, uint64_t>& shortfalls() const { return shortfalls_; }
+
+ private:
+  class ModuleSymbols;
+  const ModuleTable& modules_;
+  DebugSearch search_;
+  Names& names_;
+  std::vector<std::unique_ptr<ModuleSymbols>> symbols_;  // by module id
+  std::map<std::string, uint64_t> shortfalls_;
+};
+
+}  // namespace jitprof
