@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -30,7 +31,9 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   }
   MappedFile file;
   if (status.st_size > 0) {
-    void* mapping = mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    // Writable because libelf 0.188 marks a compressed section as inflated in the image it was given; the pages
+    // are private, so the file never changes.
+    void* mapping = mmap(nullptr, status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (mapping == MAP_FAILED) {
       problem = std::strerror(errno);
       close(fd);
@@ -58,11 +61,20 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
     memory_ = std::move(other.memory_);
     bytes_ = std::exchange(other.bytes_, {});
     mapping_ = std::exchange(other.mapping_, nullptr);
+    forgotten_ = other.forgotten_;
   }
   return *this;
 }
 
 MappedFile::~MappedFile() { release(); }
+
+void MappedFile::forget_before(uint64_t offset) {
+  constexpr uint64_t kStep = 16u << 20;  // a multiple of every page size
+  uint64_t end = std::min<uint64_t>(offset, bytes_.size()) / kStep * kStep;
+  if (mapping_ == nullptr || end <= forgotten_) return;
+  madvise(static_cast<std::byte*>(mapping_) + forgotten_, end - forgotten_, MADV_DONTNEED);
+  forgotten_ = end;
+}
 
 void MappedFile::release() {
   if (mapping_ != nullptr) munmap(mapping_, bytes_.size());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct ExpressionOp {
   uint64_t first = 0;
   uint64_t second = 0;
   uint32_t target = 0;  // index of the op that DW_OP_skip and DW_OP_bra go to
+  auto operator<=>(const ExpressionOp&) const = default;
 };
 using Expression = std::vector<ExpressionOp>;
 
@@ -33,6 +35,7 @@ struct RegisterRule {
   Register other{};
   int64_t offset = 0;
   uint32_t expression = 0;  // index into UnwindRule::expressions
+  auto operator<=>(const RegisterRule&) const = default;
 };
 
 // One row of CFI: how to leave the frame whose pc it covers.
@@ -45,6 +48,10 @@ struct UnwindRule {
   bool is_signal_frame = false;                        // the caller was interrupted: its pc is exact
   std::array<RegisterRule, kRegisterCount> registers;  // by DWARF number; rip is the return address
   std::vector<Expression> expressions;
+  auto operator<=>(const UnwindRule&) const = default;
+
+  const RegisterRule& of(Register number) const { return registers[static_cast<unsigned>(number)]; }
+  bool is_root() const { return of(Register::rip).kind == RegisterRule::Kind::kUndefined; }
 };
 
 }  // namespace jitprof

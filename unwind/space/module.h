@@ -22,7 +22,8 @@ struct Module {
 
   ModuleId id;
   Kind kind = Kind::kFile;
-  std::string path;       // as the process saw it: "/usr/lib/libc.so.6", "[vdso]", "[kernel]", "//anon"
+  // As the process saw it, without " (deleted)": "/usr/lib/libc.so.6", "[vdso]", "[kernel]", "//anon".
+  std::string path;
   BuildId build_id;       // as recorded, else as the file has it
   std::string file_path;  // where the bytes were found; empty when embedded in the recording or absent
   std::optional<ElfFile> elf;

@@ -36,10 +36,11 @@ struct Thread {
 };
 
 // Who runs and what each has mapped, brought up to date by events in order of time. Owns processes and
-// threads; they stay until the report ends, because samples refer to them.
+// threads; they stay until the report ends, because samples refer to them. A process that has exited keeps
+// its pid and mappings until the pid is used again: samples may come a little later than the exit.
 class ProcessTable {
  public:
-  explicit ProcessTable(ModuleTable& modules) : modules_(modules) {}
+  explicit ProcessTable(ModuleTable& modules);
 
   void apply(const MapEvent& event);
   void apply(const CommEvent& event);
@@ -50,19 +51,41 @@ class ProcessTable {
   Process& process(uint32_t pid);
   ThreadId thread(uint32_t pid, uint32_t tid);
 
-  const Mapping* find_kernel(RuntimeAddr position) const { return kernel_.find(position); }
+  // "[kernel]" wherever no record of a kernel module says more. The bias of kernel code is 0.
+  ModuleId kernel_module(RuntimeAddr position) const;
   const ModuleTable& modules() const { return modules_; }
   const std::deque<Process>& processes() const { return processes_; }
   const std::deque<Thread>& threads() const { return threads_; }
 
  private:
-  Process& start_process(uint32_t pid, uint64_t start_ns);
+  // A process of this time under its pid.
+  struct LiveProcess {
+    ProcessId id;
+    uint32_t running_threads = 0;  // of those announced
+    bool main_thread_exited = false;
+    bool has_ended() const { return main_thread_exited && running_threads == 0; }
+  };
+  struct LiveThread {
+    ThreadId id;
+    bool has_exited = false;
+  };
+  static uint64_t thread_key(uint32_t pid, uint32_t tid) { return uint64_t{pid} << 32 | tid; }
+
+  LiveProcess& live_process(uint32_t pid);
+  LiveProcess& process_of_event(uint32_t pid, uint64_t time_ns);
+  LiveProcess& start_process(uint32_t pid, uint64_t start_ns);
+  ThreadId start_thread(LiveProcess& live, uint32_t pid, uint32_t tid, uint64_t start_ns,
+                        const std::string& comm);
+  // The entry of a thread of the process that has its pid now.
+  LiveThread* find_thread(uint32_t pid, uint32_t tid);
+
   ModuleTable& modules_;
+  ModuleId kernel_text_;
   AddressSpace kernel_;
   std::deque<Process> processes_;
   std::deque<Thread> threads_;
-  std::unordered_map<uint32_t, ProcessId> live_processes_;
-  std::unordered_map<uint64_t, ThreadId> live_threads_;  // by pid << 32 | tid
+  std::unordered_map<uint32_t, LiveProcess> live_processes_;
+  std::unordered_map<uint64_t, LiveThread> live_threads_;  // by thread_key
 };
 
 }  // namespace jitprof

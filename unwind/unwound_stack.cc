@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unwind/unwound_stack.h"
+
+#include <array>
+
+namespace jitprof {
+
+const char* name_of(StopReason reason) {
+  static constexpr std::array<const char*, kStopReasonCount> kNames = {
+      "reached_root", "truncated",   "no_unwind_info", "unreadable",
+      "no_progress",  "depth_limit", "unmapped",       "recorded_chain"};
+  return kNames[static_cast<unsigned>(reason)];
+}
+
+const char* bracket_of(StopReason reason) {
+  static constexpr std::array<const char*, kStopReasonCount> kBrackets = {"",
+                                                                          "[truncated]",
+                                                                          "[no unwind info]",
+                                                                          "[unreadable]",
+                                                                          "[no progress]",
+                                                                          "[depth limit]",
+                                                                          "[unmapped]",
+                                                                          "[recorded chain ends]"};
+  return kBrackets[static_cast<unsigned>(reason)];
+}
+
+const char* name_of(FrameOrigin origin) {
+  static constexpr std::array<const char*, 4> kNames = {"top", "cfi", "frame_pointer", "recorded_chain"};
+  return kNames[static_cast<unsigned>(origin)];
+}
+
+}  // namespace jitprof
