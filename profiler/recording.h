@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "base/result.h"
 #include "profiler/event.h"
 
@@ -47,6 +48,8 @@ class Recording {
   // "-" reads standard input. Errors (exit 2): cannot be opened, neither format, another version, another
   // architecture, and what perf.data can hold that we do not read.
   static Result<Recording> open(const std::string& path);
+  // The same for bytes already at hand; `name` stands for the path in messages.
+  static Result<Recording> parse(MappedFile file, const std::string& name);
 
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;

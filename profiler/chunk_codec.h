@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/byte_reader.h"
+#include "base/result.h"
+#include "profiler/format.h"
+
+struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
+
+namespace jitprof {
+
+// Turns the records of one chunk into its header and zstd frame. Owns the compressor and the buffer it hands
+// out, which lives until the next call.
+class ChunkEncoder {
+ public:
+  ChunkEncoder();
+  ~ChunkEncoder();
+  ChunkEncoder(const ChunkEncoder&) = delete;
+  ChunkEncoder& operator=(const ChunkEncoder&) = delete;
+
+  // `records` holds whole records, at most format::kMaxChunkBytes.
+  Bytes encode(Bytes records);
+
+ private:
+  ZSTD_CCtx_s* compressor_;
+  std::vector<std::byte> stored_;
+};
+
+// Whether a chunk header is one (magic, own checksum, sizes within bounds).
+bool is_valid(const format::ChunkHeader& header);
+
+// Gets the records of a chunk back. The caller has checked is_valid(header) and `stored` is exactly the frame
+// behind it; its checksum is checked here. The result is exactly header.raw_size bytes.
+class ChunkDecoder {
+ public:
+  ChunkDecoder();
+  ~ChunkDecoder();
+  ChunkDecoder(const ChunkDecoder&) = delete;
+  ChunkDecoder& operator=(const ChunkDecoder&) = delete;
+
+  Result<std::vector<std::byte>> decode(const format::ChunkHeader& header, Bytes stored);
+
+ private:
+  ZSTD_DCtx_s* decompressor_;
+};
+
+}  // namespace jitprof

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/chunk_source.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "profiler/damage.h"
+#include "profiler/format.h"
+
+namespace jitprof {
+
+Result<std::unique_ptr<Recording::Source>> Recording::ChunkSource::open(MappedFile file,
+                                                                        const std::string& name) {
+  std::unique_ptr<ChunkSource> source(new ChunkSource(std::move(file), name));
+  JP_TRY(source->read_file_header());
+  return std::unique_ptr<Source>(std::move(source));
+}
+
+Recording::ChunkSource::~ChunkSource() { order_.buffers().drop(chunk_); }
+
+// Reads up to the header record, without which no event can be decoded. A recorder killed before it wrote
+// that leaves an empty recording.
+Status Recording::ChunkSource::read_file_header() {
+  ByteReader reader(file_.bytes());
+  auto head = reader.read<format::FileHeader>();
+  offset_ = head.size;
+  if (!reader.ok()) {
+    offset_ = file_.bytes().size() + 1;
+    return Nothing{};
+  }
+  if (head.version != format::kVersion) {
+    return Error{"'" + name_ + "' is a recording of version " + std::to_string(head.version) +
+                 ", this jitprof reads version " + std::to_string(format::kVersion) +
+                 ": use the jitprof that wrote it"};
+  }
+  if (head.size < sizeof head)
+    return damage_at(name_, 12, "file header of size " + std::to_string(head.size));
+  bool has_chunk = JP_TRY(open_chunk());
+  if (!has_chunk) return Nothing{};
+  Bytes records = order_.buffers().bytes(chunk_);
+  auto first = ByteReader(records).read<format::RecordHead>();
+  if (first.type != format::RecordType::kHeader || first.size > records.size() ||
+      !records_.read_header(records.first(first.size), header_)) {
+    return damage("the first record is no header");
+  }
+  if (header_.architecture != "x86_64") {
+    return Error{"'" + name_ + "' was recorded on " + header_.architecture +
+                 ": only recordings of x86_64 can be read"};
+  }
+  parsed_ = first.size;
+  return Nothing{};
+}
+
+Error Recording::ChunkSource::damage(const std::string& what) const {
+  return damage_at(name_, chunk_offset_, what);
+}
+
+// Inflates the next chunk that holds anything; false at the end of the file.
+Result<bool> Recording::ChunkSource::open_chunk() {
+  Bytes file = file_.bytes();
+  if (offset_ == file.size()) return false;
+  is_torn_ = true;  // unless the chunk is whole
+  if (offset_ > file.size()) return false;
+  chunk_offset_ = offset_;
+  ByteReader reader(file.subspan(offset_));
+  auto head = reader.read<format::ChunkHeader>();
+  if (!reader.ok()) return false;
+  if (!is_valid(head)) return damage("no chunk begins here");
+  Bytes stored = reader.take(head.stored_size);
+  if (!reader.ok()) return false;
+  Result<std::vector<std::byte>> records = chunks_.decode(head, stored);
+  if (!records.ok()) return damage(records.error().message);
+  order_.buffers().drop(chunk_);
+  chunk_ = order_.buffers().add(std::move(records.value()));
+  parsed_ = 0;
+  offset_ += sizeof head + stored.size();
+  file_.forget_before(offset_);
+  is_torn_ = false;
+  return true;
+}
+
+Result<bool> Recording::ChunkSource::read_record() {
+  Bytes records = chunk_.is_none() ? Bytes() : Bytes(order_.buffers().bytes(chunk_));
+  if (parsed_ == records.size()) {
+    bool has_chunk = JP_TRY(open_chunk());
+    if (is_torn_) count_shortfall("torn last chunk");
+    if (!has_chunk && !has_end_) count_shortfall("recording not finished (the recorder was killed)");
+    return has_chunk;
+  }
+  ByteReader reader(records.subspan(parsed_));
+  auto head = reader.read<format::RecordHead>();
+  if (!reader.ok() || head.size < sizeof head || head.size % 8 != 0 || head.size > records.size() - parsed_) {
+    return damage("a record of size " + std::to_string(head.size) + " in the chunk");
+  }
+  Bytes record = records.subspan(parsed_, head.size);
+  parsed_ += head.size;
+  switch (head.type) {
+    case format::RecordType::kRoundMark: {
+      uint64_t time_ns = ByteReader(record).read<format::RoundMarkRecord>().time_ns;
+      // Older than the mark, not as old.
+      if (time_ns > 0) order_.release_up_to(time_ns - 1);
+      return true;
+    }
+    case format::RecordType::kEnd:
+      has_end_ = true;
+      return true;
+    default:
+      JP_TRY(hold_record(record));
+      return true;
+  }
+}
+
+Status Recording::ChunkSource::hold_record(Bytes record) {
+  switch (records_.decode(record, event_)) {
+    case ChunkRecordDecoder::Outcome::kMalformed:
+      return damage("a record in the chunk is shorter than its fields");
+    case ChunkRecordDecoder::Outcome::kIgnored:
+      return Nothing{};
+    case ChunkRecordDecoder::Outcome::kEvent:
+      break;
+  }
+  if (records_.was_32_bit()) count_shortfall("samples of 32-bit code");
+  HeldRecord held{0, record, 0, chunk_};
+  if (auto* piece = std::get_if<SideFileEvent>(&event_)) {
+    // Copied between two sweeps: nothing in the rings depends on it being that early.
+    held.time_ns = std::max(piece->time_ns, order_.last_time_ns());
+  } else if (!std::holds_alternative<ModuleEvent>(event_)) {
+    std::visit(
+        [&](const auto& some) {
+          if constexpr (requires { some.time_ns; }) held.time_ns = some.time_ns;
+        },
+        event_);
+  }
+  order_.hold(held);
+  return Nothing{};
+}
+
+const Event& Recording::ChunkSource::decode(const HeldRecord& record) {
+  auto outcome = records_.decode(record.bytes, event_);
+  JP_CHECK(outcome == ChunkRecordDecoder::Outcome::kEvent);
+  return event_;
+}
+
+}  // namespace jitprof

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/event_order.h"
+
+#include <algorithm>
+
+namespace jitprof {
+
+void EventOrder::hold(const HeldRecord& record) {
+  if (record.time_ns != 0 && record.time_ns < last_time_ns_) ++late_count_;
+  buffers_.hold(record.buffer);
+  waiting_.push({record, sequence_++});
+}
+
+void EventOrder::release_up_to(uint64_t time_ns) { due_up_to_ns_ = std::max(due_up_to_ns_, time_ns); }
+
+bool EventOrder::is_full() const {
+  return waiting_.size() > kMaxHeldRecords || buffers_.byte_count() > kMaxHeldBytes;
+}
+
+const HeldRecord* EventOrder::next() {
+  if (handed_out_) buffers_.drop(handed_out_->buffer);
+  handed_out_.reset();
+  if (waiting_.empty()) return nullptr;
+  if (waiting_.top().record.time_ns > due_up_to_ns_ && !is_full()) return nullptr;
+  handed_out_ = waiting_.top().record;
+  waiting_.pop();
+  last_time_ns_ = std::max(last_time_ns_, handed_out_->time_ns);
+  return &*handed_out_;
+}
+
+}  // namespace jitprof

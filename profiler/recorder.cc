@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/recorder.h"
+
+#include <poll.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "profiler/clock.h"
+#include "profiler/kernel_image.h"
+#include "profiler/process_snapshot.h"
+#include "profiler/record_writers.h"
+
+namespace jitprof {
+namespace {
+
+// A killed recorder loses what was in the rings and in the open chunk: these two together, less than a
+// second.
+constexpr uint64_t kSweepEvery_ns = 200'000'000;
+constexpr uint64_t kChunkAge_ns = 500'000'000;
+constexpr uint64_t kSideFilesEvery_ns = 500'000'000;
+// A record gets its time before it gets its place in the ring; a virtual CPU may be taken away in between.
+// What is this much older than a sweep is taken for written.
+constexpr uint64_t kSettle_ns = 20'000'000;
+
+}  // namespace
+
+Recorder::Recorder(RingSet rings, EventSet events, const SamplingPlan& plan, OutputFile output,
+                   const std::vector<std::string>& command_line, uint64_t begin_ns)
+    : rings_(std::move(rings)),
+      events_(std::move(events)),
+      writer_(std::move(output)),
+      copier_(events_, plan, writer_),
+      modules_(writer_),
+      side_files_(writer_),
+      last_mark_ns_(begin_ns),
+      next_sweep_ns_(begin_ns + kSweepEvery_ns),
+      next_copy_ns_(begin_ns + kSideFilesEvery_ns) {
+  writer_.begin();
+  write_header(writer_, events_, plan, static_cast<uint32_t>(rings_.cpus.size()), command_line);
+  write_vdso(writer_, begin_ns);
+  // A recorder killed right away leaves a file that says what it is.
+  writer_.close_chunk();
+}
+
+void Recorder::snapshot(const std::vector<uint32_t>& pids) {
+  for (uint32_t pid : pids) {
+    snapshot_process(pid, [this](Bytes record) {
+      write_kernel_record(writer_, record, monotonic_ns(), format::KernelRecord::kSnapshot);
+      watch(record);
+    });
+  }
+}
+
+bool Recorder::wait(const std::vector<int>& wake, uint64_t until_ns) {
+  std::vector<pollfd> files;
+  for (int fd : wake) files.push_back({fd, POLLIN, 0});
+  for (const PerfRing& ring : rings_.rings) files.push_back({ring.fd(), POLLIN, 0});
+  uint64_t now = monotonic_ns();
+  uint64_t deadline = std::min(until_ns, next_sweep_ns_);
+  uint64_t left = deadline > now ? deadline - now : 0;
+  timespec timeout{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+  ppoll(files.data(), files.size(), &timeout, nullptr);
+  bool is_woken = false;
+  bool has_full_ring = false;
+  for (size_t i = 0; i < files.size(); ++i)
+    (i < wake.size() ? is_woken : has_full_ring) |= files[i].revents != 0;
+  now = monotonic_ns();
+  if (has_full_ring || now >= next_sweep_ns_) sweep();
+  if (now >= next_copy_ns_) {
+    side_files_.copy_new();
+    next_copy_ns_ = now + kSideFilesEvery_ns;
+  }
+  writer_.close_chunk_older_than(kChunkAge_ns, now);
+  return is_woken;
+}
+
+void Recorder::sweep() {
+  uint64_t start = monotonic_ns();
+  next_sweep_ns_ = start + kSweepEvery_ns;
+  for (PerfRing& ring : rings_.rings) {
+    ring.start_sweep();
+    for (Bytes record = ring.next(); !record.empty(); record = ring.next()) take(record);
+  }
+  if (!round_has_records_) return;
+  if (copier_.saw_kernel() && !has_kernel_image_) {
+    // As old as the last mark allows: so it is in order, and there before the sample that asked for it.
+    write_kernel_image(writer_, last_mark_ns_);
+    has_kernel_image_ = true;
+  }
+  last_mark_ns_ = std::max(last_mark_ns_, start - kSettle_ns);
+  writer_.append(format::RecordType::kRoundMark, format::RoundMarkRecord{{}, last_mark_ns_});
+  round_has_records_ = false;
+}
+
+void Recorder::take(Bytes record) {
+  round_has_records_ = true;
+  perf_event_header header;
+  std::memcpy(&header, record.data(), sizeof header);
+  if (header.type == PERF_RECORD_SAMPLE) {
+    copier_.copy(record);
+    return;
+  }
+  write_kernel_record(writer_, record, trailer_time(record), 0);
+  if (header.type == PERF_RECORD_LOST || header.type == PERF_RECORD_LOST_SAMPLES) {
+    ByteReader reader(record.subspan(sizeof header));
+    if (header.type == PERF_RECORD_LOST) reader.skip(8);  // the id
+    lost_ += reader.u64();
+  }
+  watch(record);
+}
+
+void Recorder::watch(Bytes record) {
+  if (std::optional<Mapping> mapping = parse_mapping(record)) {
+    modules_.on_mapping(*mapping);
+    side_files_.on_mapping(*mapping);
+  } else if (std::optional<TaskRecord> task = parse_task(record)) {
+    side_files_.on_task(*task);
+  }
+}
+
+void Recorder::finish() {
+  events_.disable();
+  sweep();
+  side_files_.copy_new();
+  modules_.embed_unreachable();
+  uint64_t now = monotonic_ns();
+  // What was lost after the last record that could say so.
+  if (uint64_t counted = events_.count_lost(); counted > lost_) {
+    write_kernel_record(writer_, make_lost(counted - lost_), now, format::KernelRecord::kSnapshot);
+    lost_ = counted;
+  }
+  writer_.append(format::RecordType::kEnd, format::EndRecord{{}, now, copier_.samples(), lost_});
+  writer_.close_chunk();
+}
+
+}  // namespace jitprof

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/recording_writer.h"
+
+#include <cstring>
+#include <utility>
+
+#include "profiler/clock.h"
+
+namespace jitprof {
+
+RecordingWriter::RecordingWriter(OutputFile output)
+    : output_(std::move(output)),
+      records_(std::make_unique_for_overwrite<std::byte[]>(format::kMaxChunkBytes)) {}
+
+void RecordingWriter::begin() {
+  format::FileHeader header{};
+  std::memcpy(header.magic, format::kMagic, sizeof header.magic);
+  header.version = format::kVersion;
+  header.size = sizeof header;
+  write({reinterpret_cast<const std::byte*>(&header), sizeof header});
+}
+
+std::byte* RecordingWriter::append(format::RecordType type, uint64_t size) {
+  uint64_t whole = format::padded(size);
+  JP_CHECK(whole <= format::kMaxChunkBytes);
+  if (whole > format::kMaxChunkBytes - used_) close_chunk();
+  if (used_ == 0) first_record_ns_ = monotonic_ns();
+  std::byte* place = records_.get() + used_;
+  format::RecordHead head{type, static_cast<uint32_t>(whole)};
+  std::memset(place + whole - 8, 0, 8);
+  std::memcpy(place, &head, sizeof head);
+  used_ += whole;
+  return place;
+}
+
+void RecordingWriter::close_chunk_older_than(uint64_t age_ns, uint64_t now_ns) {
+  if (used_ != 0 && now_ns >= first_record_ns_ + age_ns) close_chunk();
+}
+
+void RecordingWriter::close_chunk() {
+  if (used_ == 0) return;
+  write(encoder_.encode({records_.get(), used_}));
+  used_ = 0;
+}
+
+void RecordingWriter::write(Bytes bytes) {
+  if (failure_) return;
+  if (Status status = output_.write(bytes); !status.ok()) failure_ = status.error();
+}
+
+}  // namespace jitprof

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/side_files.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "profiler/clock.h"
+#include "profiler/process_files.h"
+#include "profiler/record_writers.h"
+
+namespace jitprof {
+namespace {
+
+// Each takes up to three descriptors, which events need as well.
+constexpr size_t kMaxProcesses = 512;
+constexpr size_t kMaxJitDumps = 8;
+// A perf map of 10 million methods; beyond it a file is something else.
+constexpr uint64_t kMaxFileBytes = 1u << 30;
+
+bool is_jit_dump(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.size() > 9 && name.substr(0, 4) == "jit-" && name.substr(name.size() - 5) == ".dump";
+}
+
+}  // namespace
+
+GrowingFile::GrowingFile(Fd file, SideFileKind kind, uint32_t pid, std::string path)
+    : file_(std::move(file)), kind_(kind), pid_(pid), path_(std::move(path)) {
+  struct stat status;
+  if (fstat(file_.number(), &status) == 0) inode_ = status.st_ino;
+}
+
+void GrowingFile::copy_new(RecordingWriter& writer, std::vector<std::byte>& buffer) {
+  struct stat status;
+  if (fstat(file_.number(), &status) != 0) return;
+  uint64_t size = std::min(static_cast<uint64_t>(status.st_size), kMaxFileBytes);
+  // Shorter than before: written anew.
+  if (size < copied_) copied_ = 0;
+  while (copied_ < size) {
+    ssize_t got = pread(file_.number(), buffer.data(), std::min<uint64_t>(buffer.size(), size - copied_),
+                        static_cast<off_t>(copied_));
+    if (got <= 0) return;
+    SideFileEvent event;
+    event.time_ns = monotonic_ns();
+    event.kind = kind_;
+    event.pid = pid_;
+    event.path = path_;
+    event.offset = copied_;
+    event.bytes = {buffer.data(), static_cast<size_t>(got)};
+    write_side_file(writer, event);
+    copied_ += static_cast<uint64_t>(got);
+  }
+}
+
+SideFiles::SideFiles(RecordingWriter& writer) : writer_(writer), buffer_(format::kMaxSidePiece) {}
+
+SideFiles::Process* SideFiles::watch(uint32_t pid) {
+  if (auto found = processes_.find(pid); found != processes_.end()) return &found->second;
+  if (processes_.size() >= kMaxProcesses) return nullptr;
+  uint32_t inner_pid = inner_pid_of(pid);
+  if (inner_pid == 0) return nullptr;
+  Process& process = processes_[pid];
+  process.pid = pid;
+  process.map_name = "perf-" + std::to_string(inner_pid) + ".map";
+  process.temporary_folder = open_folder_of(pid, "/tmp");
+  return &process;
+}
+
+void SideFiles::on_mapping(const Mapping& mapping) {
+  bool is_dump = is_jit_dump(mapping.path);
+  if (!is_dump && !mapping.may_hold_jit_code()) return;
+  Process* process = watch(mapping.pid);
+  if (process == nullptr || !is_dump || process->jit_dumps.size() == kMaxJitDumps) return;
+  std::string path(mapping.path);
+  Fd file = open_mapped_file(mapping.pid, mapping.start, mapping.size);
+  if (!file.is_open()) file = open_file_of(mapping.pid, path);
+  if (!file.is_open()) return;
+  GrowingFile dump(std::move(file), SideFileKind::kJitDump, mapping.pid, path);
+  for (const GrowingFile& known : process->jit_dumps) {
+    if (known.inode() == dump.inode()) return;
+  }
+  process->jit_dumps.push_back(std::move(dump));
+}
+
+void SideFiles::on_task(const TaskRecord& task) {
+  bool is_new_process = task.type == PERF_RECORD_FORK && task.pid != task.parent_pid;
+  bool is_end = task.type == PERF_RECORD_EXIT && task.pid == task.tid;
+  if (!is_new_process && !is_end && !task.is_exec) return;
+  if (auto found = processes_.find(task.pid); found != processes_.end()) {
+    copy_new(found->second);
+    // The main thread may end before others, which go on writing.
+    if (is_end) {
+      found->second.has_ended = true;
+    } else {
+      processes_.erase(found);
+    }
+  }
+  // A forked child runs on in copies of its parent's code, and may compile more under its own pid.
+  if (is_new_process && processes_.count(task.parent_pid) != 0) watch(task.pid);
+}
+
+void SideFiles::copy_new() {
+  for (auto at = processes_.begin(); at != processes_.end();) {
+    Process& process = at->second;
+    copy_new(process);
+    bool is_gone = process.has_ended && kill(static_cast<pid_t>(process.pid), 0) != 0 && errno == ESRCH;
+    at = is_gone ? processes_.erase(at) : std::next(at);
+  }
+}
+
+void SideFiles::copy_new(Process& process) {
+  find_perf_map(process);
+  for (GrowingFile& file : process.perf_map) file.copy_new(writer_, buffer_);
+  for (GrowingFile& file : process.jit_dumps) file.copy_new(writer_, buffer_);
+}
+
+void SideFiles::find_perf_map(Process& process) {
+  struct stat status;
+  if (!process.temporary_folder.is_open() ||
+      fstatat(process.temporary_folder.number(), process.map_name.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
+          0) {
+    return;
+  }
+  // Another inode under the name: the file was written anew and renamed.
+  if (!process.perf_map.empty() && process.perf_map.front().inode() == status.st_ino) return;
+  Fd file = open_file_in(process.temporary_folder, process.map_name);
+  if (!file.is_open()) return;
+  process.perf_map.clear();
+  process.perf_map.emplace_back(std::move(file), SideFileKind::kPerfMap, process.pid,
+                                "/tmp/" + process.map_name);
+}
+
+}  // namespace jitprof

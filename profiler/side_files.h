@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "profiler/event.h"
+#include "profiler/fd.h"
+#include "profiler/recording_writer.h"
+#include "profiler/side_band.h"
+
+namespace jitprof {
+
+// A file that grows while we copy it: what is new goes into the recording, uninterpreted. Owns the
+// descriptor, so it can still be read when the process, its root and the file's name are gone.
+class GrowingFile {
+ public:
+  GrowingFile(Fd file, SideFileKind kind, uint32_t pid, std::string path);
+  void copy_new(RecordingWriter& writer, std::vector<std::byte>& buffer);
+  uint64_t inode() const { return inode_; }
+
+ private:
+  Fd file_;
+  SideFileKind kind_;
+  uint32_t pid_;
+  std::string path_;
+  uint64_t inode_ = 0;
+  uint64_t copied_ = 0;
+};
+
+// What compilers inside the processes write down about their code: perf maps and jitdumps. A process is
+// watched from its first executable mapping that can hold such code.
+class SideFiles {
+ public:
+  explicit SideFiles(RecordingWriter& writer);
+
+  void on_mapping(const Mapping& mapping);
+  void on_task(const TaskRecord& task);
+  // Copies what is new in all files, looking for perf maps that appeared.
+  void copy_new();
+
+ private:
+  struct Process {
+    uint32_t pid = 0;
+    std::string map_name;  // "perf-INNERPID.map"
+    Fd temporary_folder;
+    bool has_ended = false;
+    std::vector<GrowingFile> perf_map;  // none or one
+    std::vector<GrowingFile> jit_dumps;
+  };
+
+  Process* watch(uint32_t pid);
+  void copy_new(Process& process);
+  void find_perf_map(Process& process);
+
+  RecordingWriter& writer_;
+  std::map<uint32_t, Process> processes_;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace jitprof
