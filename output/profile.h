@@ -26,11 +26,12 @@ struct ProfileFrame {
   ElfAddr position;  // moved back into the call for callers
   std::vector<SourceFrame> lines;  // innermost first; the last one is the physical function
   uint64_t offset = 0;             // inside the physical function
+  StopReason stop = StopReason::kReachedRoot;  // of a bracket frame: what it stands for
 };
 
 // Stacks are a tree: a node is a frame called by the parent's frame. A stack is named by its leaf's node.
 struct StackNode {
-  StackId caller;  // none: this is the root
+  StackId caller;  // a smaller id than the node's own; none: this is the root
   FrameId frame;
 };
 
@@ -53,6 +54,13 @@ struct ProfileThread {
   std::string comm;
 };
 
+// An executable PT_LOAD of a module's file.
+struct TextSegment {
+  ElfAddr start;
+  uint64_t size = 0;
+  FileOffset offset;
+};
+
 // What the profile keeps of a module.
 struct ProfileModule {
   std::string path;
@@ -60,9 +68,7 @@ struct ProfileModule {
   bool has_functions = false;  // some frame of it got a real name
   bool has_lines = false;
   bool is_fixed = false;  // ET_EXEC: mapped where it is linked
-  ElfAddr text_start;     // of its executable segment, 0 when unknown
-  uint64_t text_size = 0;
-  FileOffset text_offset;
+  std::vector<TextSegment> text;  // in order of start; empty when the file was not seen
 };
 
 // A column of values: with `by_period` the sum of sample periods of one event, else the number of its

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "output/profile.h"
 #include "symbolize/symbolizer.h"
@@ -15,8 +19,6 @@ namespace jitprof {
 // each distinct Frame once; names come at the end, once per distinct frame.
 class ProfileBuilder {
  public:
-  ProfileBuilder();
-
   // What travels beside a stack.
   struct Context {
     uint64_t time_ns = 0;
@@ -26,9 +28,10 @@ class ProfileBuilder {
     uint16_t event = 0;
   };
   // Between begin_run and finish_run, stacks refer to `modules`, which must live until then. A frame that an
-  // earlier run had in the same module (path and build-id) is the same frame.
+  // earlier run had in the same module (path and build-id) is the same frame. At most 65,536 runs.
   void begin_run(const ModuleTable& modules);
   ProfileThreadId add_thread(const ProfileThread& thread);
+  // A stack without any frame becomes its bracket frame alone ("[unreadable]" when it claims to be whole).
   void add(const Context& context, const UnwoundStack& stack);
   // Names the frames that the run brought.
   void finish_run(Symbolizer& symbolizer);
@@ -38,17 +41,42 @@ class ProfileBuilder {
   Profile& profile() { return profile_; }
 
  private:
-  struct FrameHash {
-    size_t operator()(const Frame& frame) const;
+  // What makes frames of a profile the same one. How a frame was found (FrameOrigin) is no part of it.
+  struct FrameKey {
+    ModuleId module;  // of the profile
+    ElfAddr position;
+    bool in_kernel = false;
+    StopReason bracket = StopReason::kReachedRoot;
+    bool operator==(const FrameKey&) const = default;
   };
-  FrameId intern(const Frame& frame);
-  StackId intern(StackId caller, FrameId frame);
+  struct FrameHash {
+    size_t operator()(const FrameKey& key) const;
+  };
+  // A frame of the sample before, and the stack that ends in it.
+  struct Step {
+    Frame frame;
+    StackId stack;
+  };
+  ModuleId intern_module(ModuleId of_run);
+  FrameId intern_frame(const Frame& frame);
+  StackId intern_bracket(StopReason stop);
+  StackId intern_stack(StackId caller, FrameId frame);
+  StackId find_stack(const UnwoundStack& stack);
+  void note_names(const ProfileFrame& frame);
 
   Profile profile_;
   const ModuleTable* modules_ = nullptr;
   uint16_t run_ = 0;
-  std::unordered_map<Frame, FrameId, FrameHash> frame_ids_;
+  std::map<std::pair<std::string, BuildId>, ModuleId> module_ids_;
+  std::unordered_map<FrameKey, FrameId, FrameHash> frame_ids_;
   std::unordered_map<uint64_t, StackId> stack_ids_;  // caller << 32 | frame
+
+  // Of the current run.
+  std::vector<ModuleId> run_modules_;                  // the profile's id by the run's; none: not seen yet
+  std::vector<std::pair<FrameId, Frame>> unnamed_;
+  // The last sample's stack, root first: the next one of a thread mostly shares all but its leaf.
+  std::vector<Step> previous_;
+  StopReason previous_stop_ = StopReason::kReachedRoot;
 };
 
 }  // namespace jitprof

@@ -12,8 +12,8 @@
 
 namespace jitprof {
 
-// What of a profile an output shows: one value type, all rows that pass the filters, with or without inlined
-// functions. Every output of one view sums to the same total.
+// What of a profile an output shows: one value type, all rows of its event that pass the filters, with or
+// without inlined functions. Every output of one view sums to the same total.
 struct View {
   uint32_t value = 0;  // index into Profile::value_types
   bool inlined = true;
@@ -21,8 +21,12 @@ struct View {
   std::optional<uint32_t> tid;
   std::optional<std::string> comm;
 
+  // The filters alone: by pid, tid and comm.
   bool passes(const Profile& profile, const ProfileRow& row) const;
 };
+
+// What a row adds to a column: 0 when it is of another event.
+uint64_t value_of(const ValueType& type, const ProfileRow& row);
 
 // The index of a value type by its name; the error lists the names there are.
 Result<uint32_t> find_value_type(const Profile& profile, const std::string& name);

@@ -15,6 +15,9 @@
 
 namespace jitprof {
 
+class KernelSymbols;
+class ModuleSymbols;
+
 // Where separate debug files are looked for. An ELF file at DIR/.build-id/xx/yyyy.debug or DIR/<path of the
 // module>.debug is used only if its build-id (debuglink: its CRC) fits.
 struct DebugSearch {
@@ -38,11 +41,14 @@ class Symbolizer {
   const std::map<std::string, uint64_t>& shortfalls() const { return shortfalls_; }
 
  private:
-  class ModuleSymbols;
+  ModuleSymbols& symbols_of(const Module& module);
+  SymbolizedFrame symbolize_kernel(const Module& module, ElfAddr position);
+
   const ModuleTable& modules_;
   DebugSearch search_;
   Names& names_;
-  std::vector<std::unique_ptr<ModuleSymbols>> symbols_;  // by module id
+  std::vector<std::unique_ptr<ModuleSymbols>> symbols_;  // by module id; null until needed
+  std::unique_ptr<KernelSymbols> kernel_;
   std::map<std::string, uint64_t> shortfalls_;
 };
 

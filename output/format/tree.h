@@ -7,7 +7,8 @@
 
 namespace jitprof {
 
-// The call tree from the roots, heaviest child first.
+// The call tree from the roots, heaviest child first, a frame a line. A frame's number is its level, 0 for a
+// root, and is the same on every page.
 void write_tree(const Profile& profile, const View& view, const TextOptions& options, std::ostream& out);
 
 }  // namespace jitprof
