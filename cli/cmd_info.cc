@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cinttypes>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "cli/commands.h"
+#include "cli/exit_status.h"
+#include "cli/pipeline.h"
+#include "cli/reading_options.h"
+
+namespace jitprof {
+namespace po = boost::program_options;
+namespace {
+
+// Counts what a recording holds while it is played.
+struct Inventory {
+  std::map<std::string, uint64_t> records;
+  std::map<uint32_t, uint64_t> samples_by_event;
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> samples_by_thread;
+  std::map<std::string, uint64_t> side_file_bytes;
+  uint64_t lost = 0;
+  uint64_t stack_bytes = 0;
+  uint64_t first_ns = 0;
+  uint64_t last_ns = 0;
+
+  void operator()(const Sample& sample) {
+    ++records["samples"];
+    ++samples_by_event[sample.event];
+    ++samples_by_thread[{sample.pid, sample.tid}];
+    for (uint32_t i = 0; i < sample.stack_count; ++i) stack_bytes += sample.stack[i].bytes.size();
+    if (first_ns == 0) first_ns = sample.time_ns;
+    last_ns = sample.time_ns;
+  }
+  void operator()(const MapEvent&) { ++records["mappings"]; }
+  void operator()(const CommEvent&) { ++records["thread names"]; }
+  void operator()(const ForkEvent&) { ++records["forks"]; }
+  void operator()(const ExitEvent&) { ++records["exits"]; }
+  void operator()(const ModuleEvent&) { ++records["modules"]; }
+  void operator()(const LostEvent& event) { lost += event.count; }
+  void operator()(const SideFileEvent& event) { side_file_bytes[event.path] += event.bytes.size(); }
+};
+
+void print_header(const std::string& file, const RecordingHeader& header) {
+  bool is_own = header.format == RecordingHeader::Format::kJitprof;
+  std::printf("file: %s\n", file.c_str());
+  std::printf("format: %s, version %u\n", is_own ? "jitprof recording" : "perf.data", header.version);
+  std::printf("host: %s, %s, %s, %u cpus\n", header.host.c_str(), header.kernel_release.c_str(),
+              header.architecture.c_str(), header.cpu_count);
+  std::printf("command:");
+  for (const std::string& word : header.command_line) std::printf(" %s", word.c_str());
+  std::printf("\nclock: %s\n", header.clock_is_monotonic ? "CLOCK_MONOTONIC" : "not CLOCK_MONOTONIC");
+  std::printf("call graph: %s", header.call_graph.c_str());
+  if (header.stack_size > 0) std::printf(", %" PRIu64 " stack bytes asked", header.stack_size);
+  std::printf("\n");
+}
+
+void print_inventory(const RecordingHeader& header, const Playback& playback, const Inventory& inventory) {
+  std::printf("seconds: %.3f\n", static_cast<double>(inventory.last_ns - inventory.first_ns) / 1e9);
+  for (size_t i = 0; i < header.events.size(); ++i) {
+    const SampledEvent& event = header.events[i];
+    auto found = inventory.samples_by_event.find(static_cast<uint32_t>(i));
+    std::printf("event: %s, ", event.name.c_str());
+    if (event.frequency > 0) {
+      std::printf("%" PRIu64 " Hz", event.frequency);
+    } else {
+      std::printf("period %" PRIu64, event.period);
+    }
+    std::printf("%s, %" PRIu64 " samples\n", event.user_only ? ", user only" : "",
+                found == inventory.samples_by_event.end() ? 0 : found->second);
+  }
+  for (const auto& [name, count] : inventory.records) std::printf("%s: %" PRIu64 "\n", name.c_str(), count);
+  std::printf("lost: %" PRIu64 "\n", inventory.lost);
+  std::printf("stack bytes: %" PRIu64 "\n", inventory.stack_bytes);
+  for (const auto& [path, bytes] : inventory.side_file_bytes) {
+    std::printf("side file: %s, %" PRIu64 " bytes\n", path.c_str(), bytes);
+  }
+  for (const Thread& thread : playback.processes.threads()) {
+    auto found = inventory.samples_by_thread.find({thread.pid, thread.tid});
+    if (found == inventory.samples_by_thread.end()) continue;
+    std::printf("thread: %u/%u %s, %" PRIu64 " samples\n", thread.pid, thread.tid, thread.comm.c_str(),
+                found->second);
+  }
+  for (const Module& module : playback.modules.modules()) {
+    std::printf("module: %s %s\n", module.path.c_str(), module.build_id.hex().c_str());
+  }
+}
+
+int fail(const std::string& message) {
+  print_error(message);
+  return kFailed;
+}
+
+}  // namespace
+
+int run_info(const Arguments& arguments) {
+  po::options_description description("jitprof info [OPTIONS] [FILE…]\n\nOptions");
+  add_reading_options(description);
+  auto parsed = parse_options(arguments, description, "file");
+  if (!parsed.ok()) return fail(parsed.error().message);
+  if (parsed.value().help) {
+    std::cout << description;
+    return kOk;
+  }
+  ReadingOptions options = reading_options(parsed.value());
+  for (const std::string& file : options.files) {
+    auto recording = Recording::open(file);
+    if (!recording.ok()) return fail(recording.error().message);
+    Playback playback(options.symfs);
+    Inventory inventory;
+    Status played =
+        play(recording.value(), playback, [&](const Event& event) { std::visit(inventory, event); });
+    print_header(file, recording.value().header());
+    print_inventory(recording.value().header(), playback, inventory);
+    for (const auto& [name, count] : recording.value().shortfalls()) {
+      std::printf("shortfall: %s: %" PRIu64 "\n", name.c_str(), count);
+    }
+    if (!played.ok()) return fail(played.error().message);
+  }
+  return kOk;
+}
+
+}  // namespace jitprof

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iostream>
+
+#include "cli/commands.h"
+#include "cli/exit_status.h"
+#include "cli/pipeline.h"
+#include "cli/reading_options.h"
+#include "output/flamegraph/flamegraph.h"
+#include "output/footer.h"
+#include "output/format/folded.h"
+#include "output/format/pprof.h"
+#include "output/format/text.h"
+#include "output/format/tree.h"
+
+namespace jitprof {
+namespace po = boost::program_options;
+namespace {
+
+po::options_description describe() {
+  po::options_description options("jitprof report [OPTIONS] [FILE…]\n\nOptions");
+  add_reading_options(options);
+  auto add = options.add_options();
+  add("format,f", po::value<std::string>()->value_name("FORMAT"),
+      "text, tree, folded, pprof or flamegraph (text)");
+  add("output,o", po::value<std::string>()->value_name("FILE"), "where to write (standard output)");
+  add("no-inline", "physical functions only");
+  add("annotate", "folded: append _[i] to inlined, _[j] to JIT and _[k] to kernel frames");
+  add("signatures", "functions with their parameters, where known");
+  add("value", po::value<std::string>()->value_name("NAME"),
+      "what to sum: samples, cpu, an event's name (samples)");
+  add("pid", po::value<uint32_t>()->value_name("N"), "only this process");
+  add("tid", po::value<uint32_t>()->value_name("N"), "only this thread");
+  add("comm", po::value<std::string>()->value_name("NAME"), "only threads of this name");
+  add("offset", po::value<uint64_t>()->value_name("N"), "text, tree: leave out the first N lines");
+  add("limit", po::value<uint64_t>()->value_name("N"), "text, tree: print at most N lines");
+  return options;
+}
+
+using Writer = std::function<void(const Profile&, const View&, std::ostream&)>;
+
+Result<Writer> find_writer(const std::string& format, const ParsedOptions& parsed) {
+  TextOptions text{.offset = parsed.find<uint64_t>("offset").value_or(0),
+                   .limit = parsed.find<uint64_t>("limit").value_or(0),
+                   .signatures = parsed.has("signatures")};
+  FoldedOptions folded{.annotate = parsed.has("annotate"), .signatures = parsed.has("signatures")};
+  using std::placeholders::_1, std::placeholders::_2, std::placeholders::_3;
+  if (format == "text") return Writer(std::bind(write_text, _1, _2, text, _3));
+  if (format == "tree") return Writer(std::bind(write_tree, _1, _2, text, _3));
+  if (format == "folded") return Writer(std::bind(write_folded, _1, _2, folded, _3));
+  if (format == "pprof") return Writer(write_pprof);
+  if (format == "flamegraph") return Writer(write_flamegraph);
+  return Error{"there is no format '" + format + "': it is text, tree, folded, pprof or flamegraph"};
+}
+
+Result<View> read_view(const ParsedOptions& parsed, const Profile& profile) {
+  View view;
+  view.inlined = !parsed.has("no-inline");
+  view.pid = parsed.find<uint32_t>("pid");
+  view.tid = parsed.find<uint32_t>("tid");
+  view.comm = parsed.find<std::string>("comm");
+  if (auto name = parsed.find<std::string>("value")) view.value = JP_TRY(find_value_type(profile, *name));
+  return view;
+}
+
+Status write_output(const Writer& writer, const Profile& profile, const View& view,
+                    const std::optional<std::string>& path) {
+  if (!path || *path == "-") {
+    writer(profile, view, std::cout);
+    std::cout.flush();
+    return std::cout.good() ? Status(Nothing{}) : Status(Error{"cannot write to standard output"});
+  }
+  std::ofstream file(*path, std::ios::binary);
+  if (file) writer(profile, view, file);
+  file.close();
+  if (!file) return Error{"cannot write '" + *path + "': " + std::strerror(errno)};
+  return Nothing{};
+}
+
+int fail(const std::string& message) {
+  print_error(message);
+  return kFailed;
+}
+
+int report(const ParsedOptions& parsed) {
+  // Asked first, so that a misspelt format does not cost a minute's work.
+  auto writer = find_writer(parsed.find<std::string>("format").value_or("text"), parsed);
+  if (!writer.ok()) return fail(writer.error().message);
+  auto loaded = load_profile(reading_options(parsed));
+  if (!loaded.ok()) return fail(loaded.error().message);
+  const Profile& profile = loaded.value().profile;
+  auto view = read_view(parsed, profile);
+  if (!view.ok()) return fail(view.error().message);
+
+  Status written = write_output(writer.value(), profile, view.value(), parsed.find<std::string>("output"));
+  if (!written.ok()) return fail(written.error().message);
+  for (const std::string& line : footer_lines(profile, view.value()))
+    std::fprintf(stderr, "%s\n", line.c_str());
+  if (loaded.value().damage) return fail(loaded.value().damage->message);
+  return kOk;
+}
+
+}  // namespace
+
+int run_report(const Arguments& arguments) {
+  po::options_description description = describe();
+  auto parsed = parse_options(arguments, description, "file");
+  if (!parsed.ok()) return fail(parsed.error().message);
+  if (parsed.value().help) {
+    std::cout << description;
+    return kOk;
+  }
+  return report(parsed.value());
+}
+
+}  // namespace jitprof

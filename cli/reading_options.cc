@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/reading_options.h"
+
+namespace jitprof {
+namespace po = boost::program_options;
+
+void add_reading_options(po::options_description& description) {
+  auto add = description.add_options();
+  add("help,h", "this text");
+  add("file", po::value<std::vector<std::string>>()->value_name("FILE"),
+      "recordings or perf.data files, '-' for standard input (jitprof.data)");
+  add("symfs", po::value<std::string>()->value_name("DIR"), "find modules below DIR, by name and build-id");
+  add("debug-dir", po::value<std::vector<std::string>>()->value_name("DIR"),
+      "look for debug files here too, repeatable (/usr/lib/debug)");
+}
+
+ReadingOptions reading_options(const ParsedOptions& parsed) {
+  ReadingOptions options;
+  options.files = parsed.list("file");
+  if (options.files.empty()) options.files = {"jitprof.data"};
+  options.symfs = parsed.find<std::string>("symfs").value_or("");
+  std::vector<std::string> directories = parsed.list("debug-dir");
+  auto& searched = options.debug_search.directories;
+  searched.insert(searched.begin(), directories.begin(), directories.end());
+  return options;
+}
+
+}  // namespace jitprof
