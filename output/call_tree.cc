@@ -96,7 +96,8 @@ class TreeMaker {
       std::string_view right_name = profile_.names.name(right.function);
       if (left_name != right_name) return left_name < right_name;
     }
-    return std::tuple(left.function, left.kind, left.inlined) < std::tuple(right.function, right.kind, right.inlined);
+    return std::tuple(left.function, left.kind, left.inlined) <
+           std::tuple(right.function, right.kind, right.inlined);
   }
 
   void arrange(std::vector<CallNode>& arranged) {

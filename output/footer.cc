@@ -36,9 +36,12 @@ Incomplete count_incomplete(const Profile& profile, const View& view) {
 
 const char* fix_for(StopReason reason) {
   switch (reason) {
-    case StopReason::kTruncated: return "record with a larger --stack-size";
-    case StopReason::kRecordedChain: return "record with --call-graph stack";
-    default: return nullptr;
+    case StopReason::kTruncated:
+      return "record with a larger --stack-size";
+    case StopReason::kRecordedChain:
+      return "record with --call-graph stack";
+    default:
+      return nullptr;
   }
 }
 
@@ -55,12 +58,13 @@ std::string describe(const Incomplete& counts) {
   char share[32];
   std::snprintf(share, sizeof share, "%.1f",
                 100.0 * static_cast<double>(counts.samples) / static_cast<double>(counts.all));
-  std::string text = std::to_string(counts.samples) + " of " + std::to_string(counts.all) + " stacks (" + share +
-                     " %) are incomplete";
+  std::string text = std::to_string(counts.samples) + " of " + std::to_string(counts.all) + " stacks (" +
+                     share + " %) are incomplete";
   const char* separator = ": ";
   for (StopReason reason : reasons) {
     std::string_view bracket = bracket_of(reason);  // "[truncated]"
-    text += separator + std::to_string(count_of(reason)) + " " + std::string(bracket.substr(1, bracket.size() - 2));
+    text += separator + std::to_string(count_of(reason)) + " " +
+            std::string(bracket.substr(1, bracket.size() - 2));
     if (const char* fix = fix_for(reason)) text += std::string(" (") + fix + ")";
     separator = ", ";
   }
@@ -76,7 +80,8 @@ std::vector<std::string> footer_lines(const Profile& profile, const View& view) 
                     (profile.lost == 1 ? " record was lost" : " records were lost") +
                     " while recording (not in any total): record with a lower -F or a smaller --stack-size");
   }
-  if (Incomplete counts = count_incomplete(profile, view); counts.samples > 0) lines.push_back(describe(counts));
+  if (Incomplete counts = count_incomplete(profile, view); counts.samples > 0)
+    lines.push_back(describe(counts));
   for (const auto& [name, count] : profile.shortfalls) lines.push_back(name + ": " + std::to_string(count));
   return lines;
 }

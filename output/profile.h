@@ -24,8 +24,8 @@ struct ProfileFrame {
   Kind kind = Kind::kNative;
   ModuleId module;   // index into Profile::modules; none for bracket frames and unmapped positions
   ElfAddr position;  // moved back into the call for callers
-  std::vector<SourceFrame> lines;  // innermost first; the last one is the physical function
-  uint64_t offset = 0;             // inside the physical function
+  std::vector<SourceFrame> lines;              // innermost first; the last one is the physical function
+  uint64_t offset = 0;                         // inside the physical function
   StopReason stop = StopReason::kReachedRoot;  // of a bracket frame: what it stands for
 };
 
@@ -67,7 +67,7 @@ struct ProfileModule {
   BuildId build_id;
   bool has_functions = false;  // some frame of it got a real name
   bool has_lines = false;
-  bool is_fixed = false;  // ET_EXEC: mapped where it is linked
+  bool is_fixed = false;          // ET_EXEC: mapped where it is linked
   std::vector<TextSegment> text;  // in order of start; empty when the file was not seen
 };
 

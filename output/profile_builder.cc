@@ -75,7 +75,8 @@ StackId ProfileBuilder::find_stack(const UnwoundStack& stack) {
   size_t shared = 0;
   if (stack.stop == previous_stop_) {
     size_t limit = std::min(depth, previous_.size());
-    while (shared < limit && is_same_place(previous_[shared].frame, stack.frames[depth - 1 - shared])) ++shared;
+    while (shared < limit && is_same_place(previous_[shared].frame, stack.frames[depth - 1 - shared]))
+      ++shared;
   }
   previous_.resize(shared);
   previous_stop_ = stack.stop;

@@ -72,7 +72,7 @@ class ProfileBuilder {
   std::unordered_map<uint64_t, StackId> stack_ids_;  // caller << 32 | frame
 
   // Of the current run.
-  std::vector<ModuleId> run_modules_;                  // the profile's id by the run's; none: not seen yet
+  std::vector<ModuleId> run_modules_;  // the profile's id by the run's; none: not seen yet
   std::vector<std::pair<FrameId, Frame>> unnamed_;
   // The last sample's stack, root first: the next one of a thread mostly shares all but its leaf.
   std::vector<Step> previous_;

@@ -27,7 +27,10 @@ namespace {
 class PageData {
  public:
   PageData(const Profile& profile, const View& view)
-      : profile_(profile), view_(view), tree_(build_call_tree(profile, view)), indices_(profile.names.function_count()) {}
+      : profile_(profile),
+        view_(view),
+        tree_(build_call_tree(profile, view)),
+        indices_(profile.names.function_count()) {}
 
   const std::string& write() {
     const ValueType& type = profile_.value_types[view_.value];
@@ -72,10 +75,14 @@ class PageData {
   static unsigned flags_of(const CallNode& node) {
     unsigned flags = node.inlined ? 1 : 0;
     switch (node.kind) {
-      case ProfileFrame::Kind::kNative: return flags;
-      case ProfileFrame::Kind::kJit: return flags | 2;
-      case ProfileFrame::Kind::kKernel: return flags | 4;
-      case ProfileFrame::Kind::kBracket: return flags | 6;
+      case ProfileFrame::Kind::kNative:
+        return flags;
+      case ProfileFrame::Kind::kJit:
+        return flags | 2;
+      case ProfileFrame::Kind::kKernel:
+        return flags | 4;
+      case ProfileFrame::Kind::kBracket:
+        return flags | 6;
     }
     return flags;
   }
@@ -116,7 +123,8 @@ class PageData {
     }
     int64_t file = function.file.is_none() ? -1 : files_.index(profile_.names.text(function.file));
     int64_t module = node.module.is_none() ? -1 : modules_.index(profile_.modules[node.module.index].path);
-    json_ += ',' + std::to_string(file) + ',' + std::to_string(function.line) + ',' + std::to_string(module) + ']';
+    json_ +=
+        ',' + std::to_string(file) + ',' + std::to_string(function.line) + ',' + std::to_string(module) + ']';
   }
 
   template <class Value>

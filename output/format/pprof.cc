@@ -21,15 +21,35 @@ namespace {
 // Field numbers of google/pprof's proto/profile.proto, by message.
 namespace field {
 enum ProfileField : uint32_t {
-  kSampleType = 1, kSample, kMapping, kLocation, kFunction, kStringTable, kDropFrames, kKeepFrames, kTimeNanos,
-  kDurationNanos, kPeriodType, kPeriod, kComment, kDefaultSampleType
+  kSampleType = 1,
+  kSample,
+  kMapping,
+  kLocation,
+  kFunction,
+  kStringTable,
+  kDropFrames,
+  kKeepFrames,
+  kTimeNanos,
+  kDurationNanos,
+  kPeriodType,
+  kPeriod,
+  kComment,
+  kDefaultSampleType
 };
 enum ValueTypeField : uint32_t { kType = 1, kUnit };
 enum SampleField : uint32_t { kLocationId = 1, kValue, kLabel };
 enum LabelField : uint32_t { kKey = 1, kStr, kNum };
 enum MappingField : uint32_t {
-  kMappingId = 1, kMemoryStart, kMemoryLimit, kFileOffset, kFilename, kBuildId, kHasFunctions, kHasFilenames,
-  kHasLineNumbers, kHasInlineFrames
+  kMappingId = 1,
+  kMemoryStart,
+  kMemoryLimit,
+  kFileOffset,
+  kFilename,
+  kBuildId,
+  kHasFunctions,
+  kHasFilenames,
+  kHasLineNumbers,
+  kHasInlineFrames
 };
 enum LocationField : uint32_t { kLocationIdOfLocation = 1, kMappingIdOfLocation, kAddress, kLine };
 enum LineField : uint32_t { kFunctionId = 1, kLineNumber, kColumn };
@@ -53,7 +73,9 @@ struct FunctionTexts {
 
 class PprofWriter {
  public:
-  PprofWriter(const Profile& profile, const View& view) : profile_(profile), view_(view) { strings_.intern(""); }
+  PprofWriter(const Profile& profile, const View& view) : profile_(profile), view_(view) {
+    strings_.intern("");
+  }
 
   const std::string& write() {
     for (const ValueType& type : profile_.value_types) write_value_type(field::kSampleType, type);
@@ -93,7 +115,8 @@ class PprofWriter {
       auto [place, is_new] = places.try_emplace(key, sums.size());
       if (is_new) sums.push_back({row.stack, row.thread, std::vector<uint64_t>(profile_.value_types.size())});
       std::vector<uint64_t>& values = sums[place->second].values;
-      for (size_t index = 0; index < values.size(); ++index) values[index] += value_of(profile_.value_types[index], row);
+      for (size_t index = 0; index < values.size(); ++index)
+        values[index] += value_of(profile_.value_types[index], row);
     }
     std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) {
       return std::tie(a.stack, a.thread) < std::tie(b.stack, b.thread);
@@ -149,7 +172,8 @@ class PprofWriter {
     part_.number(field::kFileOffset, mapping.file_offset);
     part_.number(field::kFilename, text(mapping.file));
     part_.number(field::kBuildId, text(mapping.build_id));
-    // All is named that can be: without these flags pprof would name it once more, from the files it finds here.
+    // All is named that can be: without these flags pprof would name it once more, from the files it finds
+    // here.
     for (uint32_t flag = field::kHasFunctions; flag <= field::kHasInlineFrames; ++flag) part_.number(flag, 1);
     file_.message(field::kMapping, part_);
   }
@@ -210,7 +234,8 @@ class PprofWriter {
       file_.number(field::kDefaultSampleType, text(first->name));
     }
     if (!profile_.command.empty()) file_.number(field::kComment, text("command: " + profile_.command));
-    if (profile_.lost > 0) file_.number(field::kComment, text("lost records: " + std::to_string(profile_.lost)));
+    if (profile_.lost > 0)
+      file_.number(field::kComment, text("lost records: " + std::to_string(profile_.lost)));
   }
 
   const Profile& profile_;

@@ -22,7 +22,8 @@ std::string_view file_name(std::string_view path) { return path.substr(path.rfin
 bool is_program(const Profile& profile, const ProfileFrame& frame) {
   if (frame.module.is_none()) return false;
   std::string_view command = profile.command;
-  return file_name(profile.modules[frame.module.index].path) == file_name(command.substr(0, command.find(' ')));
+  return file_name(profile.modules[frame.module.index].path) ==
+         file_name(command.substr(0, command.find(' ')));
 }
 
 // The frames of one mapping.
@@ -44,7 +45,9 @@ const TextSegment* find_segment(const ProfileModule& module, ElfAddr position) {
 
 class LayoutMaker {
  public:
-  explicit LayoutMaker(const Profile& profile) : profile_(profile) { layout_.places.resize(profile.frames.size()); }
+  explicit LayoutMaker(const Profile& profile) : profile_(profile) {
+    layout_.places.resize(profile.frames.size());
+  }
 
   PprofLayout make(const std::vector<FrameId>& used) {
     for (bool program : {true, false}) {
@@ -107,9 +110,11 @@ class LayoutMaker {
 
   uint64_t place_file(const Group& group, PprofLayout::Mapping& mapping) {
     uint64_t start = group.segment != nullptr ? group.segment->start.value : group.low;
-    uint64_t size = group.segment != nullptr ? std::min(group.segment->size, kMostText) : group.high - group.low + 1;
+    uint64_t size =
+        group.segment != nullptr ? std::min(group.segment->size, kMostText) : group.high - group.low + 1;
     uint64_t offset = group.segment != nullptr ? group.segment->offset.value : group.low;
-    // Mappings begin at page bounds. A segment whose place and offset disagree below them cannot be mapped at all.
+    // Mappings begin at page bounds. A segment whose place and offset disagree below them cannot be mapped at
+    // all.
     uint64_t in_page = (start - offset) % kPage == 0 ? start % kPage : 0;
     bool fixed = group.segment != nullptr && group.module->is_fixed;
     mapping.start = fixed ? start - in_page : next_place_;

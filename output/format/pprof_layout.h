@@ -9,12 +9,13 @@
 
 namespace jitprof {
 
-// The made-up process that a pprof file describes. Frames know positions in files, and a profile may have had a
-// file at many places, but a pprof Location has one position in one process. So a fixed executable (ET_EXEC) lies
-// where it is linked and each other file at a place of its own from 0x7f0000000000 on, in pages and by file offset
-// as the kernel maps it: a reader that goes back through the mapping and the file's PT_LOAD, as pprof does before it
-// asks addr2line or objdump, arrives at the frame's ElfAddr. Kernel code and code of no file ("[jit]") stay where
-// they were; a position in no mapping and a bracket frame have no mapping.
+// The made-up process that a pprof file describes. Frames know positions in files, and a profile may have had
+// a file at many places, but a pprof Location has one position in one process. So a fixed executable
+// (ET_EXEC) lies where it is linked and each other file at a place of its own from 0x7f0000000000 on, in
+// pages and by file offset as the kernel maps it: a reader that goes back through the mapping and the file's
+// PT_LOAD, as pprof does before it asks addr2line or objdump, arrives at the frame's ElfAddr. Kernel code and
+// code of no file ("[jit]") stay where they were; a position in no mapping and a bracket frame have no
+// mapping.
 struct PprofLayout {
   struct Mapping {
     uint64_t start = 0;

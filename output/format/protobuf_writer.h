@@ -8,8 +8,8 @@
 
 namespace jitprof {
 
-// Appends fields of one protobuf message to its bytes (protobuf.dev/programming-guides/encoding). A message inside
-// a message is written by its own writer first and then put in whole.
+// Appends fields of one protobuf message to its bytes (protobuf.dev/programming-guides/encoding). A message
+// inside a message is written by its own writer first and then put in whole.
 class ProtobufWriter {
  public:
   // Left out when 0, which readers take for it.

@@ -36,7 +36,8 @@ std::string shown_percent(uint64_t part, uint64_t whole) {
 std::string describe_total(const Profile& profile, const View& view, uint64_t total) {
   const ValueType& type = profile.value_types[view.value];
   std::string unit = shown_unit(type);
-  std::string text = "total: " + shown_value(type, total) + (unit.empty() ? "" : " " + unit) + " " + on_one_line(type.name);
+  std::string text =
+      "total: " + shown_value(type, total) + (unit.empty() ? "" : " " + unit) + " " + on_one_line(type.name);
   if (type.by_period) text += " in " + std::to_string(count_samples(profile, view)) + " samples";
   if (!view.inlined) text += ", physical functions only";
   if (view.pid) text += ", only process " + std::to_string(*view.pid);

@@ -9,8 +9,8 @@
 
 namespace jitprof {
 
-// How people read a value. Nanoseconds are shown as seconds with all nine digits, so that a printed column still
-// sums to the printed total.
+// How people read a value. Nanoseconds are shown as seconds with all nine digits, so that a printed column
+// still sums to the printed total.
 std::string shown_value(const ValueType& type, uint64_t value);
 // "s" for nanoseconds, else nothing.
 std::string shown_unit(const ValueType& type);

@@ -46,15 +46,15 @@ void write_text(const Profile& profile, const View& view, const TextOptions& opt
   std::string unit = shown_unit(type).empty() ? "" : " " + shown_unit(type);
   int width = static_cast<int>(std::max<size_t>(shown_value(type, tree.total).size(), 8));
   out << '\n'
-      << std::setw(width) << "self" + unit << std::setw(8) << "self%" << std::setw(width + 2) << "total" + unit
-      << std::setw(8) << "total%"
+      << std::setw(width) << "self" + unit << std::setw(8) << "self%" << std::setw(width + 2)
+      << "total" + unit << std::setw(8) << "total%"
       << "  function\n";
   for (uint64_t index = page.first; index < page.end; ++index) {
     const FunctionSum& sum = sums[index];
     const Function& function = profile.names.function(sum.function);
-    out << std::setw(width) << shown_value(type, sum.self) << std::setw(8) << shown_percent(sum.self, tree.total)
-        << std::setw(width + 2) << shown_value(type, sum.total) << std::setw(8)
-        << shown_percent(sum.total, tree.total) << "  "
+    out << std::setw(width) << shown_value(type, sum.self) << std::setw(8)
+        << shown_percent(sum.self, tree.total) << std::setw(width + 2) << shown_value(type, sum.total)
+        << std::setw(8) << shown_percent(sum.total, tree.total) << "  "
         << on_one_line(profile.names.text(options.signatures ? function.signature : function.name))
         << place_of(profile, sum) << '\n';
   }

@@ -12,7 +12,10 @@ size_t character_size(std::string_view text) {
   auto byte = [text](size_t index) { return static_cast<uint8_t>(text[index]); };
   uint8_t first = byte(0);
   if (first < 0x80) return 1;
-  size_t size = first >= 0xc2 && first <= 0xdf ? 2 : (first & 0xf0) == 0xe0 ? 3 : first >= 0xf0 && first <= 0xf4 ? 4 : 0;
+  size_t size = first >= 0xc2 && first <= 0xdf   ? 2
+                : (first & 0xf0) == 0xe0         ? 3
+                : first >= 0xf0 && first <= 0xf4 ? 4
+                                                 : 0;
   if (size == 0 || size > text.size()) return 0;
   // Overlong forms, surrogates and what lies above U+10FFFF differ from the rest in their second byte.
   uint8_t low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;

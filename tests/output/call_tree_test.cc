@@ -10,7 +10,8 @@ using tests::parse_text_profile;
 
 namespace {
 
-const FunctionSum& sum_of(const Profile& profile, const std::vector<FunctionSum>& sums, std::string_view name) {
+const FunctionSum& sum_of(const Profile& profile, const std::vector<FunctionSum>& sums,
+                          std::string_view name) {
   for (const FunctionSum& sum : sums) {
     if (profile.names.name(sum.function) == name) return sum;
   }
@@ -26,7 +27,8 @@ TEST_CASE("a call tree stands in preorder with the heaviest child first") {
   std::string text;
   for (const CallNode& node : tree.nodes) {
     text += std::string(profile.names.name(node.function)) + "/" + std::to_string(node.level) + "/" +
-            std::to_string(node.self) + "/" + std::to_string(node.total) + "/" + std::to_string(node.end) + " ";
+            std::to_string(node.self) + "/" + std::to_string(node.total) + "/" + std::to_string(node.end) +
+            " ";
   }
   CHECK(text == "start/0/20/20/1 main/0/1/9/6 b/1/5/5/3 a/1/0/3/6 y/2/2/2/5 x/2/1/1/6 ");
   CHECK(tree.total == 29);

@@ -48,7 +48,8 @@ TEST_CASE("hostile names stay data") {
   maker.profile.command = "a \"b\" \\ </script><script>alert(1)</script>";
   ProfileFrame frame;
   SourceFrame line;
-  line.function = maker.function("</script><!--<script>\xe2\x80\xa8\xed\xa0\x80\xff\x01\n\xc3\xa9", "", "", "</SCRIPT >");
+  line.function =
+      maker.function("</script><!--<script>\xe2\x80\xa8\xed\xa0\x80\xff\x01\n\xc3\xa9", "", "", "</SCRIPT >");
   frame.lines.push_back(line);
   maker.rows(maker.stack({}, maker.frame(frame)), maker.thread(1, 1, "x"), 1);
   std::string html = page(maker.profile);
@@ -56,7 +57,8 @@ TEST_CASE("hostile names stay data") {
   CHECK(count(html, "</script>") == 2);
   std::string data = data_of(html);
   CHECK(data.find('<') == std::string::npos);
-  CHECK(data.find("\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\\u0001\\u000a\xc3\xa9\"") != std::string::npos);
+  CHECK(data.find("\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\\u0001\\u000a\xc3\xa9\"") !=
+        std::string::npos);
   CHECK(data.find("\\u003c/script>\\u003c!--\\u003cscript>\\u2028") != std::string::npos);
   CHECK(data.find("a \\\"b\\\" \\\\ ") != std::string::npos);
 }

@@ -7,10 +7,13 @@
 using namespace jitprof;
 using tests::parse_text_profile;
 
-TEST_CASE("a whole profile has no footer") { CHECK(footer_lines(parse_text_profile("main;f 3\n"), View()).empty()); }
+TEST_CASE("a whole profile has no footer") {
+  CHECK(footer_lines(parse_text_profile("main;f 3\n"), View()).empty());
+}
 
 TEST_CASE("the footer counts incomplete stacks of the view by reason") {
-  Profile profile = parse_text_profile("main;f 5\n[no unwind info];g 1\n[truncated];f;g 3\n@7/7 x\n[truncated] 1\n");
+  Profile profile =
+      parse_text_profile("main;f 5\n[no unwind info];g 1\n[truncated];f;g 3\n@7/7 x\n[truncated] 1\n");
   CHECK(footer_lines(profile, View()) ==
         std::vector<std::string>{"5 of 10 stacks (50.0 %) are incomplete: 4 truncated (record with a larger "
                                  "--stack-size), 1 no unwind info"});
@@ -26,7 +29,8 @@ TEST_CASE("the footer tells lost records and shortfalls") {
   profile.lost = 12;
   profile.shortfalls["torn last chunk"] = 1;
   CHECK(footer_lines(profile, View()) ==
-        std::vector<std::string>{"12 records were lost while recording (not in any total): record with a lower -F or "
-                                 "a smaller --stack-size",
-                                 "torn last chunk: 1"});
+        std::vector<std::string>{
+            "12 records were lost while recording (not in any total): record with a lower -F or "
+            "a smaller --stack-size",
+            "torn last chunk: 1"});
 }

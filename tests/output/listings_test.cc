@@ -60,16 +60,19 @@ TEST_CASE("listings look as they did") {
   physical.inlined = false;
   cpu.value = 1;
   CHECK(golden_difference("output/golden/folded", folded(profile, inlined, {})) == "");
-  CHECK(golden_difference("output/golden/folded.annotate", folded(profile, inlined, {.annotate = true})) == "");
+  CHECK(golden_difference("output/golden/folded.annotate", folded(profile, inlined, {.annotate = true})) ==
+        "");
   CHECK(golden_difference("output/golden/folded.no-inline", folded(profile, physical, {})) == "");
   CHECK(golden_difference("output/golden/folded.value-cpu", folded(profile, cpu, {})) == "");
   CHECK(golden_difference("output/golden/text", text(profile, inlined, {})) == "");
   CHECK(golden_difference("output/golden/text.no-inline", text(profile, physical, {})) == "");
   CHECK(golden_difference("output/golden/text.value-cpu", text(profile, cpu, {})) == "");
-  CHECK(golden_difference("output/golden/text.offset-2.limit-3", text(profile, inlined, {.offset = 2, .limit = 3})) == "");
+  CHECK(golden_difference("output/golden/text.offset-2.limit-3",
+                          text(profile, inlined, {.offset = 2, .limit = 3})) == "");
   CHECK(golden_difference("output/golden/tree", tree(profile, inlined, {})) == "");
   CHECK(golden_difference("output/golden/tree.no-inline", tree(profile, physical, {})) == "");
-  CHECK(golden_difference("output/golden/tree.offset-3.limit-4", tree(profile, inlined, {.offset = 3, .limit = 4})) == "");
+  CHECK(golden_difference("output/golden/tree.offset-3.limit-4",
+                          tree(profile, inlined, {.offset = 3, .limit = 4})) == "");
 }
 
 TEST_CASE("annotated folded stacks say what was read") {
@@ -135,7 +138,8 @@ TEST_CASE("an empty view lists nothing") {
   View view;
   view.pid = 99;
   CHECK(folded(sample_profile(), view, {}).empty());
-  CHECK(text(sample_profile(), view, {}).find("total: 0 samples, only process 99\nfunctions: 0\n") != std::string::npos);
+  CHECK(text(sample_profile(), view, {}).find("total: 0 samples, only process 99\nfunctions: 0\n") !=
+        std::string::npos);
   CHECK(tree(sample_profile(), view, {}).find("frames: 0\n") != std::string::npos);
 }
 

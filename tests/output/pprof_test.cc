@@ -31,7 +31,8 @@ class PprofFile {
   std::string lines(const WireMessage& location) const {
     std::string text;
     for (const WireMessage& line : location.messages(4)) {
-      text += (text.empty() ? "" : "<") + function_name(line.number(1)) + ":" + std::to_string(line.number(2));
+      text +=
+          (text.empty() ? "" : "<") + function_name(line.number(1)) + ":" + std::to_string(line.number(2));
     }
     return text;
   }
@@ -75,7 +76,8 @@ ProfileFrame frame_at(uint32_t module, uint64_t position, FunctionId function) {
 }  // namespace
 
 TEST_CASE("pprof samples carry all values, the stack leaf first, and labels") {
-  Profile profile = tests::parse_text_profile("@5/6 worker\nmain;work;step_[i] 3\n#event 1\nmain;work;step_[i] 1\n");
+  Profile profile =
+      tests::parse_text_profile("@5/6 worker\nmain;work;step_[i] 3\n#event 1\nmain;work;step_[i] 1\n");
   PprofFile file(profile, View());
   REQUIRE(file.samples().size() == 1);
   WireMessage sample = file.samples().front();
@@ -129,9 +131,9 @@ TEST_CASE("pprof tables are numbered from 1 in their order, and all references h
 TEST_CASE("pprof functions are told apart by name, mangled name and file") {
   tests::ProfileMaker maker;
   maker.profile.value_types = {{"samples", "count", 0, false}};
-  FunctionId functions[] = {
-      maker.function("f", "f(int)", "_Z1fi", "a.cc", 3), maker.function("f", "f(char)", "_Z1fc", "a.cc", 9),
-      maker.function("f", "f", "", "b.cc"), maker.function("f", "f", "", "")};
+  FunctionId functions[] = {maker.function("f", "f(int)", "_Z1fi", "a.cc", 3),
+                            maker.function("f", "f(char)", "_Z1fc", "a.cc", 9),
+                            maker.function("f", "f", "", "b.cc"), maker.function("f", "f", "", "")};
   ProfileThreadId thread = maker.thread(1, 1, "main");
   for (FunctionId function : functions) {
     ProfileFrame frame;
@@ -177,7 +179,8 @@ TEST_CASE("pprof mappings lead from a place back to the position in the file") {
   maker.profile.value_types = {{"samples", "count", 0, false}};
   maker.profile.command = "/bin/fixed --x";
   std::byte id[] = {std::byte{0xab}, std::byte{0x01}};
-  // A library whose segments lie elsewhere in memory than in the file, with two executable ones (lld does both).
+  // A library whose segments lie elsewhere in memory than in the file, with two executable ones (lld does
+  // both).
   maker.profile.modules.push_back({.path = "/lib/odd.so",
                                    .build_id = BuildId(id),
                                    .text = {{{0x3f40}, 0x500, {0x1f40}}, {{0x9000}, 0x100, {0x4000}}}});
@@ -186,8 +189,8 @@ TEST_CASE("pprof mappings lead from a place back to the position in the file") {
   maker.profile.modules.push_back({.path = "/gone"});
   FunctionId function = maker.function("f");
   ProfileThreadId thread = maker.thread(1, 1, "main");
-  const std::pair<uint32_t, uint64_t> positions[] = {
-      {0, 0x4000}, {0, 0x3f40}, {0, 0x9010}, {1, 0x402000}, {2, 0x77}, {2, 0x12345}};
+  const std::pair<uint32_t, uint64_t> positions[] = {{0, 0x4000},   {0, 0x3f40}, {0, 0x9010},
+                                                     {1, 0x402000}, {2, 0x77},   {2, 0x12345}};
   for (const auto& [module, position] : positions) {
     maker.rows(maker.stack({}, maker.frame(frame_at(module, position, function))), thread, 1);
   }
@@ -204,7 +207,8 @@ TEST_CASE("pprof mappings lead from a place back to the position in the file") {
     last_limit = mapping.number(3);
     for (uint32_t flag = 7; flag <= 10; ++flag) CHECK(mapping.number(flag) == 1);
   }
-  // What readers compute: file offset = place - start + offset; ElfAddr by the PT_LOAD that holds that offset.
+  // What readers compute: file offset = place - start + offset; ElfAddr by the PT_LOAD that holds that
+  // offset.
   const uint64_t offsets[] = {0x2000, 0x1f40, 0x4010, 0x2000};
   for (size_t index = 0; index < 6; ++index) {
     WireMessage location = file.locations()[index];
@@ -229,7 +233,8 @@ TEST_CASE("pprof groups code of no file and names the kernel's") {
   ProfileFrame unmapped = frame_at(0, 0x1234, function);
   unmapped.module = {};
   ProfileThreadId thread = maker.thread(1, 1, "main");
-  for (const ProfileFrame& frame : {jit, kernel, unmapped}) maker.rows(maker.stack({}, maker.frame(frame)), thread, 1);
+  for (const ProfileFrame& frame : {jit, kernel, unmapped})
+    maker.rows(maker.stack({}, maker.frame(frame)), thread, 1);
   PprofFile file(maker.profile, View());
   REQUIRE(file.mappings().size() == 2);
   CHECK(file.text(file.mappings()[0].number(5)) == "[jit]");

@@ -85,14 +85,16 @@ TEST_CASE("every output sums to its view's total") {
   }
   REQUIRE(total > 0);
 
-  CHECK(sum_of_folded(written([&](auto& out) { write_folded(profile, view, {.annotate = true}, out); })) == total);
+  CHECK(sum_of_folded(written([&](auto& out) { write_folded(profile, view, {.annotate = true}, out); })) ==
+        total);
   CHECK(sum_of_column(written([&](auto& out) { write_text(profile, view, {}, out); }), 0) == total);
   CHECK(sum_of_column(written([&](auto& out) { write_tree(profile, view, {}, out); }), 2) == total);
   CHECK(sum_of_page(written([&](auto& out) { write_flamegraph(profile, view, out); })) == total);
 
   std::string pprof = tests::gunzip(written([&](auto& out) { write_pprof(profile, view, out); }));
   uint64_t sum = 0;
-  for (const tests::WireMessage& sample : tests::WireMessage(pprof).messages(2)) sum += sample.packed(2)[view.value];
+  for (const tests::WireMessage& sample : tests::WireMessage(pprof).messages(2))
+    sum += sample.packed(2)[view.value];
   CHECK(sum == total);
 }
 
@@ -104,7 +106,8 @@ TEST_CASE("the order of samples changes no output") {
   View view;
   view.value = GENERATE(0u, 1u);
   auto both = [&](auto write) {
-    return std::pair(written([&](auto& out) { write(profile, out); }), written([&](auto& out) { write(other, out); }));
+    return std::pair(written([&](auto& out) { write(profile, out); }),
+                     written([&](auto& out) { write(other, out); }));
   };
   auto [folded, other_folded] = both([&](auto& from, auto& out) { write_folded(from, view, {}, out); });
   auto [listed, other_listed] = both([&](auto& from, auto& out) { write_text(from, view, {}, out); });

@@ -114,8 +114,8 @@ class TextReader {
 
 Profile parse_text_profile(std::string_view text) { return TextReader().read(text); }
 
-FunctionId ProfileMaker::function(std::string_view name, std::string_view signature, std::string_view linkage_name,
-                                  std::string_view file, uint32_t line) {
+FunctionId ProfileMaker::function(std::string_view name, std::string_view signature,
+                                  std::string_view linkage_name, std::string_view file, uint32_t line) {
   Function made;
   made.name = profile.names.intern(name);
   made.signature = signature.empty() ? made.name : profile.names.intern(signature);
@@ -131,7 +131,8 @@ FrameId ProfileMaker::frame(ProfileFrame frame) {
 }
 
 StackId ProfileMaker::stack(StackId caller, FrameId frame) {
-  auto [place, is_new] = stack_ids_.try_emplace({caller, frame}, StackId{static_cast<uint32_t>(profile.stacks.size())});
+  auto [place, is_new] =
+      stack_ids_.try_emplace({caller, frame}, StackId{static_cast<uint32_t>(profile.stacks.size())});
   if (is_new) profile.stacks.push_back({caller, frame});
   return place->second;
 }
