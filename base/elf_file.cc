@@ -88,6 +88,7 @@ Result<ElfFile> ElfFile::parse(MappedFile file, const std::string& name) {
   ElfFile elf;
   elf.machine_ = header.e_machine;
   elf.type_ = header.e_type;
+  elf.entry_ = {header.e_entry};
   elf.file_ = std::move(file);
 
   // Counts that do not fit 16 bits stand in section header 0.

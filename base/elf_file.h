@@ -77,6 +77,7 @@ class ElfFile {
 
   uint16_t machine() const { return machine_; }  // EM_*
   uint16_t type() const { return type_; }        // ET_*
+  ElfAddr entry() const { return entry_; }       // where the kernel starts the program; 0: nowhere
   Bytes image() const { return file_.bytes(); }
 
   const std::vector<ElfSegment>& segments() const { return segments_; }
@@ -109,6 +110,7 @@ class ElfFile {
   MappedFile file_;
   uint16_t machine_ = 0;
   uint16_t type_ = 0;
+  ElfAddr entry_;
   std::vector<ElfSegment> segments_;
   std::vector<ElfSection> sections_;
 };

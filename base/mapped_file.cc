@@ -31,8 +31,8 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   }
   MappedFile file;
   if (status.st_size > 0) {
-    // Writable because libelf 0.188 marks a compressed section as inflated in the image it was given; the pages
-    // are private, so the file never changes.
+    // Writable because libelf 0.188 marks a compressed section as inflated in the image it was given; the
+    // pages are private, so the file never changes.
     void* mapping = mmap(nullptr, status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (mapping == MAP_FAILED) {
       problem = std::strerror(errno);

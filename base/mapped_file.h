@@ -23,8 +23,8 @@ class MappedFile {
 
   Bytes bytes() const { return bytes_; }
 
-  // What is before `offset` will hardly be read again, so that its pages need not stay in memory; it can still be
-  // read. For files of many gigabytes that are gone through once. Does something every 16 MiB only.
+  // What is before `offset` will hardly be read again, so that its pages need not stay in memory; it can
+  // still be read. For files of many gigabytes that are gone through once. Does something every 16 MiB only.
   void forget_before(uint64_t offset);
 
  private:

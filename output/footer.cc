@@ -82,7 +82,9 @@ std::vector<std::string> footer_lines(const Profile& profile, const View& view) 
   }
   if (Incomplete counts = count_incomplete(profile, view); counts.samples > 0)
     lines.push_back(describe(counts));
-  for (const auto& [name, count] : profile.shortfalls) lines.push_back(name + ": " + std::to_string(count));
+  for (const auto& [name, count] : profile.shortfalls) {
+    lines.push_back(count == 1 ? name : name + ": " + std::to_string(count));
+  }
   return lines;
 }
 

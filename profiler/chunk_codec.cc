@@ -41,14 +41,14 @@ ChunkEncoder::ChunkEncoder()
 
 ChunkEncoder::~ChunkEncoder() { ZSTD_freeCCtx(compressor_); }
 
-Bytes ChunkEncoder::encode(Bytes records) {
+Bytes ChunkEncoder::encode(Bytes records, uint32_t contents) {
   JP_CHECK(records.size() <= format::kMaxChunkBytes);
   format::ChunkHeader header{};
   size_t size = ZSTD_compress2(compressor_, stored_.data() + sizeof header, stored_.size() - sizeof header,
                                records.data(), records.size());
   JP_CHECK(!ZSTD_isError(size));
   header.magic = format::kChunkMagic;
-  header.layout = format::ChunkLayout::kPlain;
+  header.contents = contents;
   header.stored_size = static_cast<uint32_t>(size);
   header.raw_size = static_cast<uint32_t>(records.size());
   header.stored_crc = crc_of(stored_.data() + sizeof header, size);
@@ -68,9 +68,6 @@ ChunkDecoder::ChunkDecoder() : decompressor_(ZSTD_createDCtx()) { JP_CHECK(decom
 ChunkDecoder::~ChunkDecoder() { ZSTD_freeDCtx(decompressor_); }
 
 Result<std::vector<std::byte>> ChunkDecoder::decode(const format::ChunkHeader& header, Bytes stored) {
-  if (header.layout != format::ChunkLayout::kPlain) {
-    return Error{"chunk layout " + std::to_string(static_cast<uint32_t>(header.layout)) + " is not known"};
-  }
   if (header.stored_crc != crc_of(stored.data(), stored.size())) return Error{"checksum of a chunk is wrong"};
   std::vector<std::byte> records(header.raw_size);
   size_t size =

@@ -23,8 +23,8 @@ class ChunkEncoder {
   ChunkEncoder(const ChunkEncoder&) = delete;
   ChunkEncoder& operator=(const ChunkEncoder&) = delete;
 
-  // `records` holds whole records, at most format::kMaxChunkBytes.
-  Bytes encode(Bytes records);
+  // `records` holds whole records, at most format::kMaxChunkBytes; `contents` is ChunkHeader's.
+  Bytes encode(Bytes records, uint32_t contents);
 
  private:
   ZSTD_CCtx_s* compressor_;

@@ -9,6 +9,17 @@
 #include "profiler/format.h"
 
 namespace jitprof {
+namespace {
+
+// The events that are handed out before all others, and so are passed over when their chunk's turn comes.
+bool describes_module(const Event& event) {
+  if (std::holds_alternative<ModuleEvent>(event)) return true;
+  const auto* piece = std::get_if<SideFileEvent>(&event);
+  return piece != nullptr &&
+         (piece->kind == SideFileKind::kVdso || piece->kind == SideFileKind::kModuleImage);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Recording::Source>> Recording::ChunkSource::open(MappedFile file,
                                                                         const std::string& name) {
@@ -49,7 +60,45 @@ Status Recording::ChunkSource::read_file_header() {
                  ": only recordings of x86_64 can be read"};
   }
   parsed_ = first.size;
+  ahead_ = head.size;
   return Nothing{};
+}
+
+// Takes the module records of the next chunk that has some; false when there is none. Damage ends the search
+// and is left for the chunk's own turn to find.
+bool Recording::ChunkSource::read_modules_ahead() {
+  Bytes file = file_.bytes();
+  while (ahead_ != 0 && ahead_ < file.size()) {
+    ByteReader reader(file.subspan(ahead_));
+    auto head = reader.read<format::ChunkHeader>();
+    if (!reader.ok() || !is_valid(head)) return false;
+    Bytes stored = reader.take(head.stored_size);
+    if (!reader.ok()) return false;
+    ahead_ += sizeof head + stored.size();
+    if ((head.contents & format::ChunkHeader::kHasModules) == 0) continue;
+    Result<std::vector<std::byte>> records = chunks_.decode(head, stored);
+    if (!records.ok()) return false;
+    BufferId chunk = order_.buffers().add(std::move(records.value()));
+    hold_modules(chunk);
+    order_.buffers().drop(chunk);
+    return true;
+  }
+  return false;
+}
+
+void Recording::ChunkSource::hold_modules(BufferId chunk) {
+  ByteReader reader(order_.buffers().bytes(chunk));
+  while (reader.remaining() >= sizeof(format::RecordHead)) {
+    uint64_t start = reader.offset();
+    auto head = reader.read<format::RecordHead>();
+    reader.seek(start);
+    Bytes record = reader.take(head.size);
+    if (!reader.ok() || head.size < sizeof head || head.size % 8 != 0) return;
+    bool is_candidate =
+        head.type == format::RecordType::kModule || head.type == format::RecordType::kSideFile;
+    if (!is_candidate || records_.decode(record, event_) != ChunkRecordDecoder::Outcome::kEvent) continue;
+    if (describes_module(event_)) order_.hold({0, record, 0, chunk});
+  }
 }
 
 Error Recording::ChunkSource::damage(const std::string& what) const {
@@ -81,6 +130,7 @@ Result<bool> Recording::ChunkSource::open_chunk() {
 }
 
 Result<bool> Recording::ChunkSource::read_record() {
+  if (read_modules_ahead()) return true;
   Bytes records = chunk_.is_none() ? Bytes() : Bytes(order_.buffers().bytes(chunk_));
   if (parsed_ == records.size()) {
     bool has_chunk = JP_TRY(open_chunk());
@@ -120,12 +170,13 @@ Status Recording::ChunkSource::hold_record(Bytes record) {
     case ChunkRecordDecoder::Outcome::kEvent:
       break;
   }
+  if (describes_module(event_)) return Nothing{};
   if (records_.was_32_bit()) count_shortfall("samples of 32-bit code");
   HeldRecord held{0, record, 0, chunk_};
   if (auto* piece = std::get_if<SideFileEvent>(&event_)) {
     // Copied between two sweeps: nothing in the rings depends on it being that early.
     held.time_ns = std::max(piece->time_ns, order_.last_time_ns());
-  } else if (!std::holds_alternative<ModuleEvent>(event_)) {
+  } else {
     std::visit(
         [&](const auto& some) {
           if constexpr (requires { some.time_ns; }) held.time_ns = some.time_ns;

@@ -25,12 +25,15 @@ class Recording::ChunkSource final : public Recording::Source {
   Result<bool> read_record() override;
   const Event& decode(const HeldRecord& record) override;
 
+  bool read_modules_ahead();
+  void hold_modules(BufferId chunk);
   Result<bool> open_chunk();
   Status hold_record(Bytes record);
   Error damage(const std::string& what) const;
 
   MappedFile file_;
   std::string name_;
+  uint64_t ahead_ = 0;         // of the chunk to look for modules in next
   uint64_t offset_ = 0;        // of the chunk behind the open one
   uint64_t chunk_offset_ = 0;  // of the open chunk, whose records are in
   BufferId chunk_;             // this buffer

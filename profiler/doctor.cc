@@ -138,7 +138,7 @@ std::vector<Capability> examine_machine() {
   return {
       {"kernel", std::string(machine.release) + " " + machine.machine, true, ""},
       try_event("hardware cycles", "cycles", false, false),
-      try_event("cpu-clock", "cpu-clock", false, false),
+      try_event("cpu-clock, stamped with CLOCK_MONOTONIC", "cpu-clock", false, false),
       try_event("kernel part of samples", "cpu-clock", true, false),
       try_event("system-wide (-a)", "cpu-clock", true, true),
       paranoid(),

@@ -24,12 +24,12 @@ inline constexpr uint32_t kMaxChunkBytes = 16u << 20;
 // A file is cut into pieces of at most this many bytes.
 inline constexpr uint32_t kMaxSidePiece = 1u << 20;
 
-// How a chunk's records are arranged inside its zstd frame (chunk_codec.h undoes it).
-enum class ChunkLayout : uint32_t { kPlain = 0 };
-
 struct ChunkHeader {
+  // Some record tells of a module's file: a module record, or a side file that is the vdso or a module's
+  // image.
+  static constexpr uint32_t kHasModules = 1;
   uint32_t magic;
-  ChunkLayout layout;
+  uint32_t contents;     // flags; a reader ignores those it does not know
   uint32_t stored_size;  // of the zstd frame that follows
   uint32_t raw_size;     // of the records in it
   uint32_t stored_crc;   // crc32 (zlib's) of the zstd frame

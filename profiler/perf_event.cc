@@ -77,7 +77,8 @@ perf_event_attr sampling_attr(const SamplingEvent& event, const SamplingPlan& pl
   attr.inherit = plan.inherit;
   attr.exclude_kernel = !event.with_kernel;
   attr.exclude_user = event.name.kernel_only;
-  attr.exclude_idle = plan.system_wide;
+  // Only the clocks go on counting while a CPU is idle.
+  attr.exclude_idle = plan.system_wide && event.name.type == PERF_TYPE_SOFTWARE;
   if (plan.count_lost) attr.read_format = PERF_FORMAT_LOST;
   bool is_stack = plan.call_graph == format::CallGraph::kStack;
   // In stack mode the kernel walks its own part only; the user part is unwound from the copied stack.

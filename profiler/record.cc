@@ -68,12 +68,13 @@ void raise_file_limit() {
 Result<Fd> watch_process(uint32_t pid) {
   Fd fd(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
   if (fd.is_open()) return fd;
-  if (errno == ESRCH) return Error{"there is no process " + std::to_string(pid)};
+  int error = errno;
   std::string leader = status_field(pid, "Tgid");
-  if (!leader.empty() && leader != std::to_string(pid)) {
+  if (pid == 0 || leader.empty()) return Error{"there is no process " + std::to_string(pid)};
+  if (leader != std::to_string(pid)) {
     return Error{std::to_string(pid) + " is a thread of process " + leader + ": attach to that"};
   }
-  return Error{"cannot watch process " + std::to_string(pid) + ": " + std::strerror(errno)};
+  return Error{"cannot watch process " + std::to_string(pid) + ": " + std::strerror(error)};
 }
 
 // Threads whose creation is in the rings already: they have inherited the events of their creator.

@@ -27,8 +27,8 @@ class Growing {
   }
   void add_text(const std::string& text) { add_text(std::as_bytes(std::span(text.data(), text.size()))); }
   // bytes_ starts with a struct whose first member is a RecordHead.
-  void write(RecordingWriter& writer, format::RecordType type) {
-    std::byte* place = writer.append(type, bytes_.size());
+  void write(RecordingWriter& writer, format::RecordType type, uint32_t contents = 0) {
+    std::byte* place = writer.append(type, bytes_.size(), contents);
     constexpr size_t kHead = sizeof(format::RecordHead);
     std::memcpy(place + kHead, bytes_.data() + kHead, bytes_.size() - kHead);
   }
@@ -37,11 +37,21 @@ class Growing {
   std::vector<std::byte> bytes_;
 };
 
-// Longer ones are cut: a command line may be 2 MiB, and a record must fit a chunk.
-constexpr size_t kMaxArgumentBytes = 64u << 10;
-constexpr size_t kMaxArguments = 16;
+// What is beyond is left out: the kernel takes command lines of several MiB, and a record must fit a chunk.
+constexpr size_t kMaxCommandLine = 1u << 20;
 // With very many threads and CPUs not every id fits; samples carry their event's index anyway.
 constexpr size_t kMaxIds = 32u << 10;
+
+// The arguments that are kept.
+size_t argument_count(const std::vector<std::string>& command_line) {
+  size_t bytes = 0;
+  size_t count = 0;
+  for (; count < command_line.size(); ++count) {
+    bytes += command_line[count].size() + sizeof(format::Text) + 8;
+    if (bytes > kMaxCommandLine) break;
+  }
+  return count;
+}
 
 }  // namespace
 
@@ -56,7 +66,7 @@ void write_header(RecordingWriter& writer, const EventSet& events, const Samplin
   header.cpu_count = cpu_count;
   header.call_graph = plan.call_graph;
   header.event_count = static_cast<uint32_t>(events.events().size());
-  header.argument_count = static_cast<uint32_t>(std::min(command_line.size(), kMaxArguments));
+  header.argument_count = static_cast<uint32_t>(argument_count(command_line));
   record.add(header);
   for (size_t i = 0; i < events.events().size(); ++i) {
     const std::vector<uint64_t>& ids = events.ids()[i];
@@ -71,8 +81,7 @@ void write_header(RecordingWriter& writer, const EventSet& events, const Samplin
   record.add_text(machine.machine);
   record.add_text(machine.nodename);
   record.add_text(machine.release);
-  for (size_t i = 0; i < header.argument_count; ++i)
-    record.add_text(command_line[i].substr(0, kMaxArgumentBytes));
+  for (size_t i = 0; i < header.argument_count; ++i) record.add_text(command_line[i]);
   record.write(writer, format::RecordType::kHeader);
 }
 
@@ -87,6 +96,7 @@ void write_kernel_record(RecordingWriter& writer, Bytes record, uint64_t time_ns
 }
 
 void write_side_file(RecordingWriter& writer, const SideFileEvent& event) {
+  bool is_module = event.kind == SideFileKind::kVdso || event.kind == SideFileKind::kModuleImage;
   Bytes left = event.bytes;
   uint64_t offset = event.offset;
   do {
@@ -103,7 +113,7 @@ void write_side_file(RecordingWriter& writer, const SideFileEvent& event) {
     record.add(head);
     record.add_text(event.path);
     record.add_bytes(piece);
-    record.write(writer, format::RecordType::kSideFile);
+    record.write(writer, format::RecordType::kSideFile, is_module ? format::ChunkHeader::kHasModules : 0);
     offset += piece.size();
     left = left.subspan(piece.size());
   } while (!left.empty());
@@ -123,7 +133,7 @@ void write_module(RecordingWriter& writer, const ModuleEvent& event) {
   }
   record.add_text(event.path);
   record.add_text(event.build_id.bytes());
-  record.write(writer, format::RecordType::kModule);
+  record.write(writer, format::RecordType::kModule, format::ChunkHeader::kHasModules);
 }
 
 }  // namespace jitprof

@@ -20,7 +20,7 @@ void RecordingWriter::begin() {
   write({reinterpret_cast<const std::byte*>(&header), sizeof header});
 }
 
-std::byte* RecordingWriter::append(format::RecordType type, uint64_t size) {
+std::byte* RecordingWriter::append(format::RecordType type, uint64_t size, uint32_t contents) {
   uint64_t whole = format::padded(size);
   JP_CHECK(whole <= format::kMaxChunkBytes);
   if (whole > format::kMaxChunkBytes - used_) close_chunk();
@@ -30,6 +30,7 @@ std::byte* RecordingWriter::append(format::RecordType type, uint64_t size) {
   std::memset(place + whole - 8, 0, 8);
   std::memcpy(place, &head, sizeof head);
   used_ += whole;
+  contents_ |= contents;
   return place;
 }
 
@@ -39,8 +40,9 @@ void RecordingWriter::close_chunk_older_than(uint64_t age_ns, uint64_t now_ns) {
 
 void RecordingWriter::close_chunk() {
   if (used_ == 0) return;
-  write(encoder_.encode({records_.get(), used_}));
+  write(encoder_.encode({records_.get(), used_}, contents_));
   used_ = 0;
+  contents_ = 0;
 }
 
 void RecordingWriter::write(Bytes bytes) {

@@ -25,8 +25,9 @@ class RecordingWriter {
   void begin();
 
   // Room for a record of `size` bytes with its head, rounded up to 8 and at most kMaxChunkBytes; the head is
-  // filled in and the padding zeroed, everything else is the caller's to write, at once.
-  std::byte* append(format::RecordType type, uint64_t size);
+  // filled in and the padding zeroed, everything else is the caller's to write, at once. `contents` is what
+  // the record means to a ChunkHeader.
+  std::byte* append(format::RecordType type, uint64_t size, uint32_t contents = 0);
   template <class Struct>
   void append(format::RecordType type, Struct record) {
     std::byte* place = append(type, sizeof record);
@@ -48,6 +49,7 @@ class RecordingWriter {
   ChunkEncoder encoder_;
   std::unique_ptr<std::byte[]> records_;
   size_t used_ = 0;
+  uint32_t contents_ = 0;  // of the open chunk
   uint64_t first_record_ns_ = 0;
   std::optional<Error> failure_;
 };

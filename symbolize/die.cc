@@ -73,7 +73,6 @@ std::optional<Dwarf_Die> unit_of(Dwarf_Die die) {
 std::vector<PcRange> ranges_of(Dwarf_Die die) {
   std::vector<PcRange> ranges;
   Dwarf_Addr base = 0;
-  PcRange range;
   ptrdiff_t offset = 0;
   while (ranges.size() < kMaxRanges) {
     Dwarf_Addr start = 0;

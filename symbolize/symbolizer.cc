@@ -22,6 +22,22 @@ SymbolizedFrame frame_named(const std::string& name, Names& names) {
   return {.lines = {{.function = names.add(function)}}};
 }
 
+// One line for the footer, with the fix.
+std::string describe_lack_of_symbols(const Module& module) {
+  std::string text = "no symbols for '" + module.path + "': ";
+  switch (module.problem) {
+    case Module::Problem::kNone:
+      return text + "it is stripped (compile with -g, or install its debug package)";
+    case Module::Problem::kMissing:
+      return text + "the file is not there (--symfs DIR finds it below DIR)";
+    case Module::Problem::kUnreadable:
+      return text + "the file is not a readable ELF file";
+    case Module::Problem::kOtherBuildId:
+      return text + "the file there is another build than the one recorded (--symfs DIR finds others below DIR)";
+  }
+  return text;
+}
+
 }  // namespace
 
 Symbolizer::Symbolizer(const ModuleTable& modules, DebugSearch search, Names& names)
@@ -64,7 +80,7 @@ ModuleSymbols& Symbolizer::symbols_of(const Module& module) {
   std::unique_ptr<ModuleSymbols>& symbols = symbols_[module.id.index];
   if (symbols == nullptr) {
     symbols = std::make_unique<ModuleSymbols>(module, search_.directories, names_);
-    if (!symbols->has_symbols()) ++shortfalls_["modules without symbols"];
+    if (!symbols->has_symbols()) ++shortfalls_[describe_lack_of_symbols(module)];
     if (symbols->has_unreadable_debug_sections()) ++shortfalls_["modules with unreadable debug information"];
     if (unsigned refused = symbols->refused_debug_files()) {
       shortfalls_["debug files of another build, not used"] += refused;

@@ -37,7 +37,8 @@ class Symbolizer {
   // The text of /proc/kallsyms as recorded; lines with position 0 are ignored.
   void set_kernel_symbols(Bytes kallsyms);
 
-  // Named shortfalls ("modules without symbols", "unreadable debug information"), for the footer. Never zero.
+  // Named shortfalls ("no symbols for '/bin/x': …", "modules with unreadable debug information"), for the
+  // footer. Never zero.
   const std::map<std::string, uint64_t>& shortfalls() const { return shortfalls_; }
 
  private:

@@ -33,6 +33,14 @@ LocatedFrame locate(const CodePosition& position, FrameOrigin origin, const Proc
           &modules.module(mapping->module)};
 }
 
+// Whether code without CFI is where the kernel starts a program: nothing called that. ld.so's _start and what
+// follows it have no CFI (glibc 2.36: 80 bytes); an executable's own _start marks its root in CFI.
+bool is_entry_code(const Module& module, ElfAddr position) {
+  constexpr uint64_t kMaxEntryCode = 128;
+  if (!module.elf || module.elf->entry() == ElfAddr{0} || position < module.elf->entry()) return false;
+  return position.distance_from(module.elf->entry()) < kMaxEntryCode;
+}
+
 // The pcs of a recorded chain; of a sample without one, the place where the event hit.
 std::span<const RuntimeAddr> chain_of(std::span<const RuntimeAddr> recorded, const RuntimeAddr& hit,
                                       bool hit_is_here) {
@@ -106,6 +114,7 @@ class CfiWalk {
             .rule = rule});
     if (here.module == nullptr) return StopReason::kUnmapped;
     if (rule != nullptr && rule->is_root()) return StopReason::kReachedRoot;
+    if (rule == nullptr && is_entry_code(*here.module, here.frame.position)) return StopReason::kReachedRoot;
     if (!cfa.ok()) return cfa.problem();
     return move_to_caller(*rule, {cfa.value()});
   }

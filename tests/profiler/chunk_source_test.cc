@@ -74,7 +74,7 @@ std::string end_record() {
 
 std::string chunk(const std::string& records) {
   ChunkEncoder encoder;
-  Bytes bytes = encoder.encode(std::as_bytes(std::span(records)));
+  Bytes bytes = encoder.encode(std::as_bytes(std::span(records)), format::ChunkHeader::kHasModules);
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
