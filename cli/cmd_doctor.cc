@@ -39,6 +39,15 @@ Capability debug_information_of(const std::string& path, const DebugSearch& sear
   return {path, state, false, fix};
 }
 
+int examine(const ParsedOptions& parsed) {
+  for (const Capability& capability : examine_machine()) print(capability);
+  DebugSearch search;
+  std::vector<std::string> directories = parsed.list("debug-dir");
+  search.directories.insert(search.directories.begin(), directories.begin(), directories.end());
+  for (const std::string& path : parsed.list("binary")) print(debug_information_of(path, search));
+  return kOk;
+}
+
 }  // namespace
 
 int run_doctor(const Arguments& arguments) {
@@ -49,21 +58,7 @@ int run_doctor(const Arguments& arguments) {
       "look for its debug information too");
   add("debug-dir", po::value<std::vector<std::string>>()->value_name("DIR"),
       "look for debug files here too, repeatable");
-  auto parsed = parse_options(arguments, description, "binary");
-  if (!parsed.ok()) {
-    print_error(parsed.error().message);
-    return kFailed;
-  }
-  if (parsed.value().help) {
-    std::cout << description;
-    return kOk;
-  }
-  for (const Capability& capability : examine_machine()) print(capability);
-  DebugSearch search;
-  std::vector<std::string> directories = parsed.value().list("debug-dir");
-  search.directories.insert(search.directories.begin(), directories.begin(), directories.end());
-  for (const std::string& path : parsed.value().list("binary")) print(debug_information_of(path, search));
-  return kOk;
+  return run_with_options(arguments, description, "binary", examine);
 }
 
 }  // namespace jitprof

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/one_line.h"
 #include "cli/commands.h"
 #include "cli/exit_status.h"
 #include "cli/pipeline.h"
@@ -46,10 +47,11 @@ void print_header(const std::string& file, const RecordingHeader& header) {
   bool is_own = header.format == RecordingHeader::Format::kJitprof;
   std::printf("file: %s\n", file.c_str());
   std::printf("format: %s, version %u\n", is_own ? "jitprof recording" : "perf.data", header.version);
-  std::printf("host: %s, %s, %s, %u cpus\n", header.host.c_str(), header.kernel_release.c_str(),
-              header.architecture.c_str(), header.cpu_count);
+  std::printf("host: %s, %s, %s, %u cpus\n", on_one_line(header.host).c_str(),
+              on_one_line(header.kernel_release).c_str(), on_one_line(header.architecture).c_str(),
+              header.cpu_count);
   std::printf("command:");
-  for (const std::string& word : header.command_line) std::printf(" %s", word.c_str());
+  for (const std::string& word : header.command_line) std::printf(" %s", on_one_line(word).c_str());
   std::printf("\nclock: %s\n", header.clock_is_monotonic ? "CLOCK_MONOTONIC" : "not CLOCK_MONOTONIC");
   std::printf("call graph: %s", header.call_graph.c_str());
   if (header.stack_size > 0) std::printf(", %" PRIu64 " stack bytes asked", header.stack_size);
@@ -61,7 +63,7 @@ void print_inventory(const RecordingHeader& header, const Playback& playback, co
   for (size_t i = 0; i < header.events.size(); ++i) {
     const SampledEvent& event = header.events[i];
     auto found = inventory.samples_by_event.find(static_cast<uint32_t>(i));
-    std::printf("event: %s, ", event.name.c_str());
+    std::printf("event: %s, ", on_one_line(event.name).c_str());
     if (event.frequency > 0) {
       std::printf("%" PRIu64 " Hz", event.frequency);
     } else {
@@ -74,36 +76,21 @@ void print_inventory(const RecordingHeader& header, const Playback& playback, co
   std::printf("lost: %" PRIu64 "\n", inventory.lost);
   std::printf("stack bytes: %" PRIu64 "\n", inventory.stack_bytes);
   for (const auto& [path, bytes] : inventory.side_file_bytes) {
-    std::printf("side file: %s, %" PRIu64 " bytes\n", path.c_str(), bytes);
+    std::printf("side file: %s, %" PRIu64 " bytes\n", on_one_line(path).c_str(), bytes);
   }
   for (const Thread& thread : playback.processes.threads()) {
     auto found = inventory.samples_by_thread.find({thread.pid, thread.tid});
     if (found == inventory.samples_by_thread.end()) continue;
-    std::printf("thread: %u/%u %s, %" PRIu64 " samples\n", thread.pid, thread.tid, thread.comm.c_str(),
-                found->second);
+    std::printf("thread: %u/%u %s, %" PRIu64 " samples\n", thread.pid, thread.tid,
+                on_one_line(thread.comm).c_str(), found->second);
   }
   for (const Module& module : playback.modules.modules()) {
-    std::printf("module: %s %s\n", module.path.c_str(), module.build_id.hex().c_str());
+    std::printf("module: %s %s\n", on_one_line(module.path).c_str(), module.build_id.hex().c_str());
   }
 }
 
-int fail(const std::string& message) {
-  print_error(message);
-  return kFailed;
-}
-
-}  // namespace
-
-int run_info(const Arguments& arguments) {
-  po::options_description description("jitprof info [OPTIONS] [FILE…]\n\nOptions");
-  add_reading_options(description);
-  auto parsed = parse_options(arguments, description, "file");
-  if (!parsed.ok()) return fail(parsed.error().message);
-  if (parsed.value().help) {
-    std::cout << description;
-    return kOk;
-  }
-  ReadingOptions options = reading_options(parsed.value());
+int print_contents(const ParsedOptions& parsed) {
+  ReadingOptions options = reading_options(parsed);
   for (const std::string& file : options.files) {
     auto recording = Recording::open(file);
     if (!recording.ok()) return fail(recording.error().message);
@@ -119,6 +106,14 @@ int run_info(const Arguments& arguments) {
     if (!played.ok()) return fail(played.error().message);
   }
   return kOk;
+}
+
+}  // namespace
+
+int run_info(const Arguments& arguments) {
+  po::options_description description("jitprof info [OPTIONS] [FILE…]\n\nOptions");
+  add_reading_options(description);
+  return run_with_options(arguments, description, "file", print_contents);
 }
 
 }  // namespace jitprof

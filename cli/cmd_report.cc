@@ -79,11 +79,6 @@ Status write_output(const Writer& writer, const Profile& profile, const View& vi
   return Nothing{};
 }
 
-int fail(const std::string& message) {
-  print_error(message);
-  return kFailed;
-}
-
 int report(const ParsedOptions& parsed) {
   // Asked first, so that a misspelt format does not cost a minute's work.
   auto writer = find_writer(parsed.find<std::string>("format").value_or("text"), parsed);
@@ -104,15 +99,6 @@ int report(const ParsedOptions& parsed) {
 
 }  // namespace
 
-int run_report(const Arguments& arguments) {
-  po::options_description description = describe();
-  auto parsed = parse_options(arguments, description, "file");
-  if (!parsed.ok()) return fail(parsed.error().message);
-  if (parsed.value().help) {
-    std::cout << description;
-    return kOk;
-  }
-  return report(parsed.value());
-}
+int run_report(const Arguments& arguments) { return run_with_options(arguments, describe(), "file", report); }
 
 }  // namespace jitprof

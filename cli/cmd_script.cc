@@ -4,6 +4,7 @@
 #include <iostream>
 #include <map>
 
+#include "base/one_line.h"
 #include "cli/commands.h"
 #include "cli/exit_status.h"
 #include "cli/pipeline.h"
@@ -39,7 +40,7 @@ class SamplePrinter {
  private:
   void print(const Sample& sample) {
     ThreadId thread = playback_.processes.thread(sample.pid, sample.tid);
-    const std::string& comm = playback_.processes.threads()[thread.index].comm;
+    std::string comm = on_one_line(playback_.processes.threads()[thread.index].comm);
     const char* event =
         sample.event < header_.events.size() ? header_.events[sample.event].name.c_str() : "?";
     std::printf("%s %u/%u [%03u] %" PRIu64 ".%09" PRIu64 ": %" PRIu64 " %s:\n",
@@ -74,14 +75,14 @@ class SamplePrinter {
   void print_frame(const Frame& frame) {
     const SymbolizedFrame& named = symbolized(frame);
     std::string module =
-        frame.module.is_none() ? "[unmapped]" : std::string(playback_.modules.module(frame.module).name());
+        frame.module.is_none() ? "[unmapped]" : on_one_line(playback_.modules.module(frame.module).name());
     for (size_t i = 0; i < named.lines.size(); ++i) {
       const SourceFrame& line = named.lines[i];
       bool is_physical = i + 1 == named.lines.size();
       std::printf("        %16" PRIx64 " %s", frame.position.value,
-                  std::string(names_.name(line.function)).c_str());
+                  on_one_line(names_.name(line.function)).c_str());
       if (is_physical && named.offset > 0) std::printf("+0x%" PRIx64, named.offset);
-      if (line.line > 0) std::printf(" %s:%u", std::string(names_.text(line.file)).c_str(), line.line);
+      if (line.line > 0) std::printf(" %s:%u", on_one_line(names_.text(line.file)).c_str(), line.line);
       std::printf(is_physical ? " (%s)\n" : " (inlined)\n", module.c_str());
     }
   }
@@ -113,34 +114,25 @@ class SamplePrinter {
   std::map<Frame, SymbolizedFrame> symbolized_;
 };
 
-int fail(const std::string& message) {
-  print_error(message);
-  return kFailed;
-}
-
-}  // namespace
-
-int run_script(const Arguments& arguments) {
-  po::options_description description = describe();
-  auto parsed = parse_options(arguments, description, "file");
-  if (!parsed.ok()) return fail(parsed.error().message);
-  if (parsed.value().help) {
-    std::cout << description;
-    return kOk;
-  }
-  ReadingOptions options = reading_options(parsed.value());
+int print_samples(const ParsedOptions& parsed) {
+  ReadingOptions options = reading_options(parsed);
   for (const std::string& file : options.files) {
     auto recording = Recording::open(file);
     if (!recording.ok()) return fail(recording.error().message);
     Playback playback(options.symfs);
     Names names;
     Symbolizer symbolizer(playback.modules, options.debug_search, names);
-    SamplePrinter printer(recording.value().header(), playback, names, symbolizer,
-                          parsed.value().has("verbose"));
+    SamplePrinter printer(recording.value().header(), playback, names, symbolizer, parsed.has("verbose"));
     Status played = play(recording.value(), playback, [&](const Event& event) { printer.visit(event); });
     if (!played.ok()) return fail(played.error().message);
   }
   return kOk;
+}
+
+}  // namespace
+
+int run_script(const Arguments& arguments) {
+  return run_with_options(arguments, describe(), "file", print_samples);
 }
 
 }  // namespace jitprof

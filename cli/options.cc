@@ -2,6 +2,9 @@
 #include "cli/options.h"
 
 #include <cstdio>
+#include <iostream>
+
+#include "cli/exit_status.h"
 
 namespace jitprof {
 namespace po = boost::program_options;
@@ -55,5 +58,21 @@ SplitArguments split_program(const Arguments& arguments, const po::options_descr
 }
 
 void print_error(const std::string& message) { std::fprintf(stderr, "jitprof: %s\n", message.c_str()); }
+
+int fail(const std::string& message) {
+  print_error(message);
+  return kFailed;
+}
+
+int run_with_options(const Arguments& arguments, const po::options_description& description,
+                     const char* positional, int (*command)(const ParsedOptions&)) {
+  auto parsed = parse_options(arguments, description, positional);
+  if (!parsed.ok()) return fail(parsed.error().message);
+  if (parsed.value().help) {
+    std::cout << description;
+    return kOk;
+  }
+  return command(parsed.value());
+}
 
 }  // namespace jitprof

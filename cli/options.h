@@ -44,5 +44,13 @@ SplitArguments split_program(const Arguments& arguments,
 
 // Prints "jitprof: MESSAGE" on stderr.
 void print_error(const std::string& message);
+// The same, and gives kFailed.
+int fail(const std::string& message);
+
+// What every reading command does first: parses, prints the help that was asked for or what is wrong with the
+// command line, and else runs `command`. Gives the exit status.
+int run_with_options(const Arguments& arguments,
+                     const boost::program_options::options_description& description, const char* positional,
+                     int (*command)(const ParsedOptions&));
 
 }  // namespace jitprof

@@ -12,12 +12,13 @@ namespace jitprof {
 namespace {
 
 // Level 1 with a window that spans the chunk and a hash table large enough for the previous samples of
-// several threads, matching at 7 bytes since stacks repeat in words: 28 % smaller than plain level 1 for
-// stacks of 20 KB at the same speed. Storing stacks as runs of words equal to the thread's previous sample
-// saved another 0.5 to 4 % there and nothing for small stacks.
+// several threads, matching at 7 bytes since stacks repeat in words: 35 % smaller than plain level 1 for
+// stacks of 16 KB. A target length of 1 leaves literals unpacked, which costs stacks nothing and saves a
+// tenth of the time. Storing stacks as runs of words equal to or different from the thread's previous sample
+// was 1 to 5 % larger for one thread and 3 to 6 % smaller for four.
 constexpr std::pair<ZSTD_cParameter, int> kParameters[] = {
     {ZSTD_c_compressionLevel, 1}, {ZSTD_c_windowLog, 24},       {ZSTD_c_hashLog, 17},
-    {ZSTD_c_minMatch, 7},         {ZSTD_c_strategy, ZSTD_fast},
+    {ZSTD_c_minMatch, 7},         {ZSTD_c_strategy, ZSTD_fast}, {ZSTD_c_targetLength, 1},
 };
 
 uint32_t crc_of(const void* bytes, size_t size) {
@@ -32,7 +33,8 @@ uint32_t crc_of(const format::ChunkHeader& header) {
 
 ChunkEncoder::ChunkEncoder()
     : compressor_(ZSTD_createCCtx()),
-      stored_(sizeof(format::ChunkHeader) + ZSTD_compressBound(format::kMaxChunkBytes)) {
+      stored_room_(sizeof(format::ChunkHeader) + ZSTD_compressBound(format::kMaxChunkBytes)) {
+  stored_ = std::make_unique_for_overwrite<std::byte[]>(stored_room_);
   JP_CHECK(compressor_ != nullptr);
   for (auto [parameter, value] : kParameters) {
     JP_CHECK(!ZSTD_isError(ZSTD_CCtx_setParameter(compressor_, parameter, value)));
@@ -44,17 +46,17 @@ ChunkEncoder::~ChunkEncoder() { ZSTD_freeCCtx(compressor_); }
 Bytes ChunkEncoder::encode(Bytes records, uint32_t contents) {
   JP_CHECK(records.size() <= format::kMaxChunkBytes);
   format::ChunkHeader header{};
-  size_t size = ZSTD_compress2(compressor_, stored_.data() + sizeof header, stored_.size() - sizeof header,
+  size_t size = ZSTD_compress2(compressor_, stored_.get() + sizeof header, stored_room_ - sizeof header,
                                records.data(), records.size());
   JP_CHECK(!ZSTD_isError(size));
   header.magic = format::kChunkMagic;
   header.contents = contents;
   header.stored_size = static_cast<uint32_t>(size);
   header.raw_size = static_cast<uint32_t>(records.size());
-  header.stored_crc = crc_of(stored_.data() + sizeof header, size);
+  header.stored_crc = crc_of(stored_.get() + sizeof header, size);
   header.header_crc = crc_of(header);
-  std::memcpy(stored_.data(), &header, sizeof header);
-  return {stored_.data(), sizeof header + size};
+  std::memcpy(stored_.get(), &header, sizeof header);
+  return {stored_.get(), sizeof header + size};
 }
 
 bool is_valid(const format::ChunkHeader& header) {

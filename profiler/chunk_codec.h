@@ -28,7 +28,9 @@ class ChunkEncoder {
 
  private:
   ZSTD_CCtx_s* compressor_;
-  std::vector<std::byte> stored_;
+  // Room for the worst case; not a vector, which would touch all of it.
+  std::unique_ptr<std::byte[]> stored_;
+  size_t stored_room_;
 };
 
 // Whether a chunk header is one (magic, own checksum, sizes within bounds).

@@ -17,7 +17,7 @@ namespace {
 
 // A killed recorder loses what was in the rings and in the open chunk: these two together, less than a
 // second.
-constexpr uint64_t kSweepEvery_ns = 200'000'000;
+constexpr uint64_t kSweepEvery_ns = 100'000'000;
 constexpr uint64_t kChunkAge_ns = 500'000'000;
 constexpr uint64_t kSideFilesEvery_ns = 500'000'000;
 // A record gets its time before it gets its place in the ring; a virtual CPU may be taken away in between.
@@ -58,7 +58,7 @@ bool Recorder::wait(const std::vector<int>& wake, uint64_t until_ns) {
   for (int fd : wake) files.push_back({fd, POLLIN, 0});
   for (const PerfRing& ring : rings_.rings) files.push_back({ring.fd(), POLLIN, 0});
   uint64_t now = monotonic_ns();
-  uint64_t deadline = std::min(until_ns, next_sweep_ns_);
+  uint64_t deadline = std::min({until_ns, next_sweep_ns_, writer_.chunk_due_ns(kChunkAge_ns)});
   uint64_t left = deadline > now ? deadline - now : 0;
   timespec timeout{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
   ppoll(files.data(), files.size(), &timeout, nullptr);
@@ -67,12 +67,13 @@ bool Recorder::wait(const std::vector<int>& wake, uint64_t until_ns) {
   for (size_t i = 0; i < files.size(); ++i)
     (i < wake.size() ? is_woken : has_full_ring) |= files[i].revents != 0;
   now = monotonic_ns();
-  if (has_full_ring || now >= next_sweep_ns_) sweep();
+  bool is_chunk_due = now >= writer_.chunk_due_ns(kChunkAge_ns);
+  if (has_full_ring || is_chunk_due || now >= next_sweep_ns_) sweep();
   if (now >= next_copy_ns_) {
     side_files_.copy_new();
     next_copy_ns_ = now + kSideFilesEvery_ns;
   }
-  writer_.close_chunk_older_than(kChunkAge_ns, now);
+  if (is_chunk_due) writer_.close_chunk();
   return is_woken;
 }
 

@@ -34,10 +34,6 @@ std::byte* RecordingWriter::append(format::RecordType type, uint64_t size, uint3
   return place;
 }
 
-void RecordingWriter::close_chunk_older_than(uint64_t age_ns, uint64_t now_ns) {
-  if (used_ != 0 && now_ns >= first_record_ns_ + age_ns) close_chunk();
-}
-
 void RecordingWriter::close_chunk() {
   if (used_ == 0) return;
   write(encoder_.encode({records_.get(), used_}, contents_));

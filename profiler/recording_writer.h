@@ -35,8 +35,9 @@ class RecordingWriter {
     std::memcpy(place + kHead, reinterpret_cast<const std::byte*>(&record) + kHead, sizeof record - kHead);
   }
 
-  // Writes out the chunk if its first record came this long before `now_ns`.
-  void close_chunk_older_than(uint64_t age_ns, uint64_t now_ns);
+  // When the open chunk's first record will be `age_ns` old; never if there is no record.
+  uint64_t chunk_due_ns(uint64_t age_ns) const { return used_ == 0 ? UINT64_MAX : first_record_ns_ + age_ns; }
+  // Writes out the open chunk, if it has a record.
   void close_chunk();
 
   const std::optional<Error>& failure() const { return failure_; }

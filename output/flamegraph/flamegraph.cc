@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/one_line.h"
 #include "flamegraph_page.h"
 #include "output/call_tree.h"
 #include "output/footer.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/one_line.h"
 #include "output/format/quantity.h"
 
 namespace jitprof {

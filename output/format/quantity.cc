@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/one_line.h"
+
 namespace jitprof {
 namespace {
 
@@ -49,14 +51,6 @@ std::string describe_total(const Profile& profile, const View& view, uint64_t to
 std::string describe_view(const Profile& profile, const View& view, uint64_t total) {
   std::string command = profile.command.empty() ? "" : "command: " + on_one_line(profile.command) + "\n";
   return command + describe_total(profile, view, total) + "\n";
-}
-
-std::string on_one_line(std::string_view text) {
-  std::string line(text);
-  for (char& letter : line) {
-    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = ' ';
-  }
-  return line;
 }
 
 }  // namespace jitprof

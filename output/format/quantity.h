@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "output/view.h"
 
@@ -21,8 +20,5 @@ std::string shown_percent(uint64_t part, uint64_t whole);
 std::string describe_total(const Profile& profile, const View& view, uint64_t total);
 // What a listing says about itself before its lines: the command, if known, and describe_total.
 std::string describe_view(const Profile& profile, const View& view, uint64_t total);
-
-// A name on one line: control characters become spaces.
-std::string on_one_line(std::string_view text);
 
 }  // namespace jitprof

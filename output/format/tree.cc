@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iomanip>
 
+#include "base/one_line.h"
 #include "output/call_tree.h"
 #include "output/format/quantity.h"
 

@@ -126,6 +126,24 @@ std::string as_readelf(const UnwindRule& rule) {
 
 }  // namespace
 
+TEST_CASE("a register that CFI does not mention is the caller's if the ABI says callee-saved, else gone") {
+  TempDir folder;
+  std::string source = folder.write("leaf.c", "int leaf(int x) { return x + 1; }\n");
+  tests::compile("gcc", {"-O2", "-shared", "-fPIC"}, {source}, folder.file("leaf.so"));
+  Module module{.id = {0}, .elf = open_elf(folder.file("leaf.so"))};
+  RuleCache rules;
+  const UnwindRule* rule = rules.find(module, symbol(*module.elf, "leaf").start);
+  REQUIRE(rule != nullptr);
+  for (Register number : {Register::rbx, Register::rbp, Register::r12, Register::r15}) {
+    INFO(name_of(number));
+    CHECK(rule->of(number).kind == Kind::kSameValue);
+  }
+  for (Register number : {Register::rax, Register::rdx, Register::rdi, Register::r11}) {
+    INFO(name_of(number));
+    CHECK(rule->of(number).kind == Kind::kUndefined);
+  }
+}
+
 TEST_CASE("stack reads tell a cut copy from memory that ended") {
   SmallStack ended, cut(24);
   CHECK(StackMemory(ended.sample).read({0x1008}).value() == 0x2000);

@@ -110,6 +110,13 @@ std::optional<UnwindRule> translate_row(Dwarf_Frame* frame) {
   for (int i = 0; i < kReturnAddress; ++i) {
     rule.registers[i] = translate_register(frame, i, rule).value_or(RegisterRule{.kind = Kind::kUndefined});
   }
+  // What the ABI says of registers that CFI does not mention is libdw's to know, and 0.188 has it wrong: of
+  // the callee-saved ones it lists register 0 (rax) where rbx is meant.
+  RegisterRule& rax = rule.registers[static_cast<int>(Register::rax)];
+  RegisterRule& rbx = rule.registers[static_cast<int>(Register::rbx)];
+  if (rax.kind == Kind::kSameValue) rax.kind = Kind::kUndefined;
+  if (rbx.kind == Kind::kUndefined) rbx.kind = Kind::kSameValue;
+
   auto return_rule = translate_register(frame, return_column, rule);
   if (!return_rule) return std::nullopt;
   rule.registers[kReturnAddress] = *return_rule;
