@@ -21,18 +21,20 @@ def compile_program(source, flags=("-O2", "-g")):
     return output
 
 
+def children():
+    return {int(pid) for pid in pathlib.Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
+
+
 def cpu_of(command, stdout=subprocess.DEVNULL):
     """CPU seconds of a command and all it started, helpers it did not wait for included, and its peak MB."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    others = children()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(command, stdout=stdout, stderr=subprocess.DEVNULL)
     _, status, own = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    while True:
-        try:
-            os.wait()
-        except ChildProcessError:
-            break
+    for helper in children() - others:
+        os.waitpid(helper, 0)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if process.returncode != 0:
