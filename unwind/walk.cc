@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "unwind/cfi/epilogue.h"
 #include "unwind/cfi/step.h"
 #include "unwind/stack_memory.h"
 
@@ -31,6 +32,10 @@ LocatedFrame locate(const CodePosition& position, FrameOrigin origin, const Proc
   if (mapping == nullptr) return {{.position = {lookup.value}, .origin = origin}};
   return {{.module = mapping->module, .position = mapping->bias.to_elf(lookup), .origin = origin},
           &modules.module(mapping->module)};
+}
+
+Bytes code_at(const Module& module, ElfAddr position) {
+  return module.elf ? module.elf->bytes_from(position) : Bytes();
 }
 
 // Whether code without CFI is where the kernel starts a program: nothing called that. ld.so's _start and what
@@ -116,16 +121,18 @@ class CfiWalk {
     if (rule != nullptr && rule->is_root()) return StopReason::kReachedRoot;
     if (rule == nullptr && is_entry_code(*here.module, here.frame.position)) return StopReason::kReachedRoot;
     if (!cfa.ok()) return cfa.problem();
-    return move_to_caller(*rule, {cfa.value()});
+    bool in_epilogue = is_exact_ && is_epilogue(code_at(*here.module, here.frame.position));
+    return move_to_caller(*rule, {cfa.value()}, in_epilogue);
   }
 
-  std::optional<StopReason> move_to_caller(const UnwindRule& rule, RuntimeAddr cfa) {
+  std::optional<StopReason> move_to_caller(const UnwindRule& rule, RuntimeAddr cfa, bool in_epilogue) {
     // An interrupted function may have popped its own return address (vfork keeps it in a register); any
     // other has it between its sp and the CFA. Only a signal frame may lead down: from an alternate stack.
     bool grows = is_exact_ ? cfa >= low_ : cfa > low_;
     if (!grows && !rule.is_signal_frame) return StopReason::kNoProgress;
     Registers caller;
-    if (auto problem = recover_caller(rule, cfa.value, registers_, memory_, caller)) return problem;
+    if (auto problem = recover_caller(rule, cfa.value, registers_, memory_, in_epilogue, caller))
+      return problem;
     registers_ = caller;
     low_ = cfa;
     is_exact_ = rule.is_signal_frame;

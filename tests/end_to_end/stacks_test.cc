@@ -49,11 +49,12 @@ TEST_CASE("a stack that was cut says so, and the slot it needed lies beyond the 
   std::string script = jitprof_output({"script", "--verbose", recording});
   uint64_t truncated = 0, without_cfi = 0, other_ends = 0, inside = 0;
   uint64_t stack_end = 0, cfa = 0;
-  std::string detail;
+  std::string detail, block, others;
   for (const std::string& line : split(script, '\n')) {
     uint64_t start = 0, end = 0;
     if (std::sscanf(line.c_str(), " stack 0x%" SCNx64 "..0x%" SCNx64, &start, &end) == 2) stack_end = end;
     if (line.starts_with("          pc=0x")) detail = line;
+    block = line.empty() ? "" : block + line + "\n";
     if (size_t place = line.find(" cfa=0x"); place != std::string::npos) {
       cfa = std::strtoull(line.c_str() + place + 7, nullptr, 16);
     }
@@ -68,8 +69,10 @@ TEST_CASE("a stack that was cut says so, and the slot it needed lies beyond the 
       ++without_cfi;
     } else {
       ++other_ends;
+      others += block;
     }
   }
+  INFO(others);
   CHECK(truncated > 100);
   CHECK(without_cfi * 100 < truncated);
   CHECK(other_ends == 0);

@@ -281,7 +281,7 @@ TEST_CASE("a PLT entry's CFA depends on how far it has run") {
     REQUIRE(cfa.ok());
     CHECK(cfa.value() == 0x1008u + pushed);
     Registers caller;
-    CHECK_FALSE(recover_caller(*rule, cfa.value(), registers, StackMemory(stack.sample), caller));
+    CHECK_FALSE(recover_caller(*rule, cfa.value(), registers, StackMemory(stack.sample), false, caller));
     CHECK(caller.find(Register::rsp) == cfa.value());
     CHECK(caller.find(Register::rip) == stack.words[pushed / 8]);
     CHECK_FALSE(caller.knows(Register::rdi));
@@ -357,7 +357,8 @@ TEST_CASE("damaged CFI neither crashes nor hangs") {
       registers.set(Register::rsp, 0x1000);
       registers.set(Register::rip, 0x1234);
       Recovered cfa = cfa_of(*rule, registers, StackMemory(stack.sample));
-      if (cfa.ok()) (void)recover_caller(*rule, cfa.value(), registers, StackMemory(stack.sample), caller);
+      if (cfa.ok())
+        (void)recover_caller(*rule, cfa.value(), registers, StackMemory(stack.sample), false, caller);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 #include "tests/run_program.h"
 #include "tests/temp_dir.h"
+#include "unwind/cfi/epilogue.h"
 #include "unwind/walk.h"
 
 namespace jitprof {
@@ -120,6 +121,38 @@ TEST_CASE("a CFA that does not grow ends the walk without inventing a caller") {
   made.word(2) = kStack + 16;
   CHECK(made.walk_it() == StopReason::kNoProgress);
   CHECK(made.stack.frames.size() == 3);
+}
+
+TEST_CASE("a register whose slot was popped is the caller's already") {
+  HandMade made(16);
+  // On the ret of fixed_frame, called by fixed_frame, whose CFA hangs on rbp, called by push_frame.
+  made.sample.registers.set(Register::rip, made.fixed_frame + 9);
+  made.sample.registers.set(Register::rbp, kStack + 32);
+  made.word(0) = made.fixed_frame;
+  made.word(5) = made.push_frame;
+  made.word(7) = made.push_frame;
+  (void)made.walk_it();
+  CHECK(made.stack.frames.size() >= 4);
+
+  // In the midst of the function the slot is what counts, and there is none.
+  made.sample.registers.set(Register::rip, made.fixed_frame);
+  made.sample.registers.set(Register::rbp, kStack - 64);
+  CHECK(made.walk_it() == StopReason::kNoProgress);
+}
+
+TEST_CASE("an epilogue is pops and the way out") {
+  auto is_one = [](std::initializer_list<uint8_t> code) {
+    return is_epilogue(std::as_bytes(std::span(code.begin(), code.size())));
+  };
+  CHECK(is_one({0xc3}));
+  CHECK(is_one({0xf3, 0xc3}));
+  CHECK(is_one({0x5b, 0x5d, 0x41, 0x5c, 0xc3}));
+  CHECK(is_one({0x5b, 0xe9, 0, 0, 0, 0}));
+  CHECK_FALSE(is_one({}));
+  CHECK_FALSE(is_one({0x5b}));
+  CHECK_FALSE(is_one({0x41, 0xc3}));
+  CHECK_FALSE(is_one({0xe9, 0, 0, 0, 0}));
+  CHECK_FALSE(is_one({0x90, 0xc3}));
 }
 
 TEST_CASE("a register that nobody knows is unreadable, not zero") {

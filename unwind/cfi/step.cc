@@ -35,6 +35,11 @@ Recovered recover(const UnwindRule& rule, Register number, uint64_t cfa, const R
   return StopReason::kUnreadable;
 }
 
+bool has_slot_below_sp(const RegisterRule& how, uint64_t cfa, const Registers& registers) {
+  auto sp = registers.find(Register::rsp);
+  return sp && how.kind == RegisterRule::Kind::kAtCfaOffset && cfa + how.offset < *sp;
+}
+
 }  // namespace
 
 Recovered cfa_of(const UnwindRule& rule, const Registers& registers, const StackMemory& memory) {
@@ -46,11 +51,12 @@ Recovered cfa_of(const UnwindRule& rule, const Registers& registers, const Stack
 }
 
 std::optional<StopReason> recover_caller(const UnwindRule& rule, uint64_t cfa, const Registers& registers,
-                                         const StackMemory& memory, Registers& caller) {
+                                         const StackMemory& memory, bool in_epilogue, Registers& caller) {
   caller = Registers();
   for (unsigned i = 0; i < kRegisterCount; ++i) {
     auto number = static_cast<Register>(i);
-    Recovered value = recover(rule, number, cfa, registers, memory);
+    bool is_popped = in_epilogue && has_slot_below_sp(rule.of(number), cfa, registers);
+    Recovered value = is_popped ? known(registers, number) : recover(rule, number, cfa, registers, memory);
     if (value.ok()) {
       caller.set(number, value.value());
     } else if (number == Register::rip) {
