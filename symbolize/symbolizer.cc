@@ -33,7 +33,8 @@ std::string describe_lack_of_symbols(const Module& module) {
     case Module::Problem::kUnreadable:
       return text + "the file is not a readable ELF file";
     case Module::Problem::kOtherBuildId:
-      return text + "the file there is another build than the one recorded (--symfs DIR finds others below DIR)";
+      return text +
+             "the file there is another build than the one recorded (--symfs DIR finds others below DIR)";
   }
   return text;
 }
