@@ -69,8 +69,6 @@ std::vector<uint64_t> instructions_of(const std::string& path, const std::string
   return positions;
 }
 
-bool has_llvm() { return run_program({"sh", "-c", std::string("command -v ") + kLlvm}).status == 0; }
-
 std::vector<std::vector<NamedLine>> llvm_lines(const std::string& path,
                                                const std::vector<uint64_t>& positions) {
   TempDir folder;

@@ -42,7 +42,6 @@ std::vector<uint64_t> instructions_of(const std::string& path, const std::string
 // What llvm-symbolizer says of each position, names not demangled.
 std::vector<std::vector<NamedLine>> llvm_lines(const std::string& path,
                                                const std::vector<uint64_t>& positions);
-bool has_llvm();
 
 // "n::f<int>::operator()" -> "operator()"; "g<int>" -> "g". A mangled name is demangled first.
 std::string last_component(std::string_view name);
