@@ -17,9 +17,10 @@ namespace {
 
 // Counts what a recording holds while it is played.
 struct Inventory {
+  Playback& playback;
   std::map<std::string, uint64_t> records;
   std::map<uint32_t, uint64_t> samples_by_event;
-  std::map<std::pair<uint32_t, uint32_t>, uint64_t> samples_by_thread;
+  std::map<ThreadId, uint64_t> samples_by_thread;
   std::map<std::string, uint64_t> side_file_bytes;
   uint64_t lost = 0;
   uint64_t stack_bytes = 0;
@@ -29,7 +30,7 @@ struct Inventory {
   void operator()(const Sample& sample) {
     ++records["samples"];
     ++samples_by_event[sample.event];
-    ++samples_by_thread[{sample.pid, sample.tid}];
+    ++samples_by_thread[playback.processes.thread(sample.pid, sample.tid)];
     for (uint32_t i = 0; i < sample.stack_count; ++i) stack_bytes += sample.stack[i].bytes.size();
     if (first_ns == 0) first_ns = sample.time_ns;
     last_ns = sample.time_ns;
@@ -78,11 +79,10 @@ void print_inventory(const RecordingHeader& header, const Playback& playback, co
   for (const auto& [path, bytes] : inventory.side_file_bytes) {
     std::printf("side file: %s, %" PRIu64 " bytes\n", on_one_line(path).c_str(), bytes);
   }
-  for (const Thread& thread : playback.processes.threads()) {
-    auto found = inventory.samples_by_thread.find({thread.pid, thread.tid});
-    if (found == inventory.samples_by_thread.end()) continue;
+  for (const auto& [id, samples] : inventory.samples_by_thread) {
+    const Thread& thread = playback.processes.threads()[id.index];
     std::printf("thread: %u/%u %s, %" PRIu64 " samples\n", thread.pid, thread.tid,
-                on_one_line(thread.comm).c_str(), found->second);
+                on_one_line(thread.comm).c_str(), samples);
   }
   for (const Module& module : playback.modules.modules()) {
     std::printf("module: %s %s\n", on_one_line(module.path).c_str(), module.build_id.hex().c_str());
@@ -95,7 +95,7 @@ int print_contents(const ParsedOptions& parsed) {
     auto recording = Recording::open(file);
     if (!recording.ok()) return fail(recording.error().message);
     Playback playback(options.symfs);
-    Inventory inventory;
+    Inventory inventory{playback};
     Status played =
         play(recording.value(), playback, [&](const Event& event) { std::visit(inventory, event); });
     print_header(file, recording.value().header());

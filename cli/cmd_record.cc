@@ -81,7 +81,7 @@ Result<RecordOptions> read_options(const ParsedOptions& parsed, const Arguments&
   if (call_graph == "fp") options.call_graph = RecordOptions::CallGraph::kFramePointer;
   if (auto size = parsed.find<uint64_t>("stack-size")) {
     if (call_graph == "fp") return Error{"--stack-size goes with --call-graph stack"};
-    if (*size == 0 || *size > 65528)
+    if (*size < 8 || *size > 65528)
       return Error{"--stack-size " + std::to_string(*size) + ": 8 to 65528 bytes"};
     options.stack_size = static_cast<uint32_t>((*size + 7) / 8 * 8);
   }

@@ -35,7 +35,7 @@ po::options_description describe() {
   add("tid", po::value<uint32_t>()->value_name("N"), "only this thread");
   add("comm", po::value<std::string>()->value_name("NAME"), "only threads of this name");
   add("offset", po::value<uint64_t>()->value_name("N"), "text, tree: leave out the first N lines");
-  add("limit", po::value<uint64_t>()->value_name("N"), "text, tree: print at most N lines");
+  add("limit", po::value<uint64_t>()->value_name("N"), "text, tree: print at most N lines (0: all)");
   return options;
 }
 

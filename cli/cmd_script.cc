@@ -46,6 +46,10 @@ class SamplePrinter {
     std::printf("%s %u/%u [%03u] %" PRIu64 ".%09" PRIu64 ": %" PRIu64 " %s:\n",
                 comm.empty() ? "?" : comm.c_str(), sample.pid, sample.tid, sample.cpu,
                 sample.time_ns / 1'000'000'000, sample.time_ns % 1'000'000'000, sample.period, event);
+    if (playback_.kallsyms.size() != kallsyms_size_) {
+      kallsyms_size_ = playback_.kallsyms.size();
+      symbolizer_.set_kernel_symbols(std::as_bytes(std::span(playback_.kallsyms)));
+    }
     Process& process = playback_.processes.process(sample.pid);
     UnwoundStack stack;
     unwind(sample, playback_.processes, process, rules_, stack);
@@ -110,6 +114,7 @@ class SamplePrinter {
   Names& names_;
   Symbolizer& symbolizer_;
   bool verbose_;
+  size_t kallsyms_size_ = 0;  // of what the symbolizer knows
   RuleCache rules_;
   std::map<Frame, SymbolizedFrame> symbolized_;
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <csignal>
 #include <cstdio>
+#include <iostream>
 #include <string>
 
 #include "cli/commands.h"
 #include "cli/exit_status.h"
+#include "cli/options.h"
 
 namespace {
 
@@ -22,6 +23,14 @@ constexpr Command kCommands[] = {
     {"doctor", jitprof::run_doctor, "say what this machine allows, and the fix for what it does not"},
 };
 
+// A full disk or a closed pipe must not look like success.
+int finish(int status) {
+  bool is_written = std::cout.flush().good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (is_written || status != jitprof::kOk) return status;
+  jitprof::print_error("cannot write to standard output");
+  return jitprof::kFailed;
+}
+
 void print_usage(std::FILE* stream) {
   std::fprintf(stream, "usage: jitprof COMMAND [OPTIONS]\n\n");
   for (const Command& command : kCommands) std::fprintf(stream, "  %-8s %s\n", command.name, command.purpose);
@@ -34,14 +43,14 @@ int main(int argc, char** argv) {
   std::string name = argc > 1 ? argv[1] : "";
   if (name == "--help" || name == "-h" || name == "help") {
     print_usage(stdout);
-    return jitprof::kOk;
+    return finish(jitprof::kOk);
   }
   if (name == "--version") {
     std::printf("jitprof %s\n", JP_VERSION);
-    return jitprof::kOk;
+    return finish(jitprof::kOk);
   }
   for (const Command& command : kCommands) {
-    if (name == command.name) return command.run({argv + 2, argv + argc});
+    if (name == command.name) return finish(command.run({argv + 2, argv + argc}));
   }
   if (name.empty()) {
     print_usage(stderr);

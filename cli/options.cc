@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.h"
 
+#include <cctype>
 #include <cstdio>
 #include <iostream>
 
@@ -22,6 +23,18 @@ bool takes_value(const std::string& word, const po::options_description& descrip
   return option != nullptr && option->semantic()->max_tokens() > 0;
 }
 
+// No option takes a number below zero, and Boost would read -1 as 18446744073709551615.
+std::optional<Error> find_negative(const po::parsed_options& words) {
+  for (const po::option& option : words.options) {
+    for (const std::string& value : option.value) {
+      bool is_negative =
+          value.size() > 1 && value[0] == '-' && std::isdigit(static_cast<unsigned char>(value[1]));
+      if (is_negative) return Error{"--" + option.string_key + " " + value + ": it must not be below 0"};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<ParsedOptions> parse_options(const Arguments& arguments, const po::options_description& description,
@@ -30,8 +43,10 @@ Result<ParsedOptions> parse_options(const Arguments& arguments, const po::option
   try {
     po::positional_options_description places;
     places.add(positional, -1);
-    po::store(po::command_line_parser(arguments).options(description).positional(places).style(kStyle).run(),
-              parsed.values);
+    po::parsed_options words =
+        po::command_line_parser(arguments).options(description).positional(places).style(kStyle).run();
+    if (auto problem = find_negative(words)) return *problem;
+    po::store(words, parsed.values);
     parsed.help = parsed.has("help");
     if (!parsed.help) po::notify(parsed.values);
   } catch (const po::error& problem) {

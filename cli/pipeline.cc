@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "output/profile_builder.h"
+#include "symbolize/running_kernel.h"
 #include "unwind/walk.h"
 
 namespace jitprof {
@@ -13,9 +14,19 @@ namespace {
 // Hands each event to the tables that keep track of it.
 struct Apply {
   Playback& playback;
+  bool is_perf_data = false;
+  const std::string& kernel_release;
   void operator()(const Sample&) {}
   void operator()(const LostEvent&) {}
-  void operator()(const MapEvent& event) { playback.processes.apply(event); }
+  void operator()(const MapEvent& event) {
+    playback.processes.apply(event);
+    // perf's record of the kernel's text: "[kernel.kallsyms]_text", the place of that symbol as offset.
+    constexpr std::string_view kKernelText = "[kernel.kallsyms]";
+    if (is_perf_data && event.in_kernel && event.path.starts_with(kKernelText) && playback.kallsyms.empty()) {
+      playback.kallsyms = symbols_of_running_kernel(
+          kernel_release, std::string_view(event.path).substr(kKernelText.size()), {event.offset.value});
+    }
+  }
   void operator()(const CommEvent& event) { playback.processes.apply(event); }
   void operator()(const ForkEvent& event) { playback.processes.apply(event); }
   void operator()(const ExitEvent& event) { playback.processes.apply(event); }
@@ -125,10 +136,12 @@ void add_all(const std::map<std::string, uint64_t>& counts, std::map<std::string
 }  // namespace
 
 Status play(Recording& recording, Playback& playback, const std::function<void(const Event&)>& visit) {
+  const RecordingHeader& header = recording.header();
+  Apply apply{playback, header.format == RecordingHeader::Format::kPerfData, header.kernel_release};
   for (;;) {
     const Event* event = JP_TRY(recording.next());
     if (event == nullptr) return Nothing{};
-    std::visit(Apply{playback}, *event);
+    std::visit(apply, *event);
     visit(*event);
   }
 }

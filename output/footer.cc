@@ -37,9 +37,9 @@ Incomplete count_incomplete(const Profile& profile, const View& view) {
 const char* fix_for(StopReason reason) {
   switch (reason) {
     case StopReason::kTruncated:
-      return "record with a larger --stack-size";
+      return "record with a larger --stack-size; with perf: --call-graph dwarf,SIZE";
     case StopReason::kRecordedChain:
-      return "record with --call-graph stack";
+      return "record with --call-graph stack; with perf: --call-graph dwarf";
     default:
       return nullptr;
   }

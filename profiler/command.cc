@@ -35,7 +35,7 @@ Result<Pipe> open_pipe() {
   char byte;
   if (read(go.read_end.number(), &byte, 1) != 1) _exit(125);
   if (output_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
-  signals.restore_in_child();
+  signals.restore();
   execvp(argv[0], argv.data());
   int error = errno;
   [[maybe_unused]] ssize_t done = write(exec_error.write_end.number(), &error, sizeof error);
@@ -94,9 +94,13 @@ int Command::wait(StopSignals& signals) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-void Command::ask_to_end(int grace_ms) {
+bool Command::ends_within(int grace_ms) const {
   pollfd file = {end_.number(), POLLIN, 0};
-  if (poll(&file, 1, grace_ms) == 0) kill(pid_, SIGTERM);
+  return poll(&file, 1, grace_ms) != 0;
+}
+
+void Command::ask_to_end(int grace_ms) const {
+  if (!ends_within(grace_ms)) kill(pid_, SIGTERM);
 }
 
 int exec_failure_status(int error) { return error == ENOENT || error == ENOTDIR ? 127 : 126; }

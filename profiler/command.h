@@ -29,8 +29,9 @@ class Command {
   int start();
   // Waits for the end: its exit status, or 128 + signal. Signals that come meanwhile stop it the hard way.
   int wait(StopSignals& signals);
+  bool ends_within(int grace_ms) const;
   // Sends SIGTERM if it has not ended within `grace_ms`.
-  void ask_to_end(int grace_ms);
+  void ask_to_end(int grace_ms) const;
 
  private:
   Command() = default;

@@ -49,6 +49,11 @@ Result<std::vector<SamplingEvent>> choose_events(const std::vector<std::string>&
     if (error != 0) {
       return Error{"cannot record '" + text + "': " + explain_refusal(error, sampling_attr(event, plan), 0)};
     }
+    if (!event.with_kernel && !name.user_only && chosen.empty() && on_note) {
+      on_note(
+          "kernel frames are left out: as root, or with 'sudo sysctl kernel.perf_event_paranoid=1', they are "
+          "kept");
+    }
     for (const SamplingEvent& other : chosen) {
       if (other.name.name == event.name.name) return Error{"event '" + text + "' is asked for twice"};
     }

@@ -156,9 +156,13 @@ End run(const RecordOptions& options, Recorder& recorder, StopSignals& signals, 
 }
 
 // How the command came out, once recording has ended.
-int end_command(Command& command, End end, StopSignals& signals) {
+int end_command(Command& command, End end, StopSignals& signals, const RecordOptions& options) {
   if (end == End::kDuration || end == End::kFailure) command.ask_to_end(0);
   if (end == End::kSignal) command.ask_to_end(kGraceAfterSignal_ms);
+  if (!command.ends_within(kGraceAfterSignal_ms)) {
+    options.on_note("recording has ended, the command (pid " + std::to_string(command.pid()) +
+                    ") has not: waiting for it; Ctrl-C kills it");
+  }
   int status = command.wait(signals);
   return end == End::kDuration ? 0 : status;
 }
@@ -229,7 +233,7 @@ std::variant<RecordSummary, RecordFailure> record(const RecordOptions& options) 
   uint64_t start = monotonic_ns();
   Status committed = prepared.output.commit();
   if (!committed.ok()) {
-    if (command) end_command(*command, End::kFailure, signals);
+    if (command) end_command(*command, End::kFailure, signals, options);
     return failure(committed.error());
   }
   Recorder recorder(std::move(prepared.rings), std::move(prepared.events), prepared.plan,
@@ -240,7 +244,7 @@ std::variant<RecordSummary, RecordFailure> record(const RecordOptions& options) 
   uint64_t stop = monotonic_ns();
   recorder.finish();
   RecordSummary summary;
-  if (command) summary.command_status = end_command(*command, end, signals);
+  if (command) summary.command_status = end_command(*command, end, signals, options);
   if (recorder.failure()) return failure(*recorder.failure());
   summary.samples = recorder.samples();
   summary.lost = recorder.lost();

@@ -6,19 +6,29 @@
 #include <cstring>
 
 namespace jitprof {
+namespace {
+
+constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+}  // namespace
 
 StopSignals::StopSignals() {
   // A shell starts background jobs with SIGINT ignored, and an ignored signal never reaches a signalfd.
   struct sigaction action;
   std::memset(&action, 0, sizeof action);
   action.sa_handler = SIG_DFL;
-  sigaction(SIGINT, &action, &interrupt_before_);
-  sigaction(SIGTERM, &action, &terminate_before_);
   sigset_t taken;
   sigemptyset(&taken);
-  sigaddset(&taken, SIGINT);
-  sigaddset(&taken, SIGTERM);
+  for (size_t i = 0; i < std::size(kStopSignals); ++i) {
+    // nohup is an order to outlive the terminal.
+    sigaction(kStopSignals[i], nullptr, &actions_before_[i]);
+    bool is_nohup = kStopSignals[i] == SIGHUP && actions_before_[i].sa_handler == SIG_IGN;
+    if (is_nohup) continue;
+    sigaction(kStopSignals[i], &action, nullptr);
+    sigaddset(&taken, kStopSignals[i]);
+  }
   sigaddset(&taken, SIGPIPE);
+  sigaddset(&taken, SIGXFSZ);
   sigprocmask(SIG_BLOCK, &taken, &mask_before_);
   file_ = Fd(signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -27,22 +37,20 @@ StopSignals::~StopSignals() {
   // What is still pending was for the recording.
   while (take() != 0) {
   }
-  sigaction(SIGINT, &interrupt_before_, nullptr);
-  sigaction(SIGTERM, &terminate_before_, nullptr);
-  sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+  restore();
 }
 
 int StopSignals::take() {
   signalfd_siginfo info;
   while (read(file_.number(), &info, sizeof info) == sizeof info) {
-    if (info.ssi_signo != SIGPIPE) return static_cast<int>(info.ssi_signo);
+    if (info.ssi_signo != SIGPIPE && info.ssi_signo != SIGXFSZ) return static_cast<int>(info.ssi_signo);
   }
   return 0;
 }
 
-void StopSignals::restore_in_child() const {
-  sigaction(SIGINT, &interrupt_before_, nullptr);
-  sigaction(SIGTERM, &terminate_before_, nullptr);
+void StopSignals::restore() const {
+  for (size_t i = 0; i < std::size(kStopSignals); ++i)
+    sigaction(kStopSignals[i], &actions_before_[i], nullptr);
   sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 

@@ -24,7 +24,8 @@ Recovered StackMemory::read(RuntimeAddr position, unsigned size) const {
       std::memcpy(&value, segment.bytes.data() + inside, size);
       return value;
     }
-    if (inside < kLargestStack) is_behind = true;
+    // Nothing at all is copied of a process that is being torn down (execve, exit).
+    if (copied > 0 && inside < kLargestStack) is_behind = true;
   }
   return is_behind ? StopReason::kTruncated : StopReason::kUnreadable;
 }

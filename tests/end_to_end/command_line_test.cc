@@ -82,6 +82,49 @@ TEST_CASE("several recordings are merged") {
   CHECK(total(merged) == recorded_samples(one) + recorded_samples(two));
 }
 
+TEST_CASE("numbers below zero are refused, and so is what cannot be written") {
+  TempDir folder;
+  std::string recording = folder.file("recording");
+  jitprof_output({"record", "-o", recording, "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"});
+  CHECK(jitprof({"record", "-F", "-5", "true"}).status == 125);
+  CHECK(jitprof({"record", "--stack-size", "7", "true"}).status == 125);
+  CHECK(jitprof({"report", "--limit", "-1", recording}).status == 2);
+  for (const char* command : {"report", "script --verbose", "info", "doctor", "--help"}) {
+    INFO(command);
+    std::string line = std::string(JP_JITPROF) + " " + command;
+    if (std::string(command) != "doctor" && std::string(command) != "--help") line += " " + recording;
+    CHECK(run_program({"sh", "-c", line + " >/dev/full"}).status == 2);
+  }
+}
+
+TEST_CASE("kernel frames have their names, in a report and in a script") {
+  TempDir folder;
+  std::string spin = "dd if=/dev/zero of=/dev/null bs=1M count=20000";
+  std::string recording = folder.file("recording");
+  bool is_perf = GENERATE(false, true);
+  INFO(is_perf);
+  if (is_perf) {
+    std::string perf = "perf record -q -e cpu-clock -g -o " + recording + " " + spin;
+    REQUIRE(run_program({"sh", "-c", perf}).status == 0);
+  } else {
+    jitprof_output({"record", "-o", recording, "sh", "-c", spin});
+  }
+  CHECK(jitprof_output({"report", "-f", "folded", "--annotate", recording}).find("ksys_read_[k]") !=
+        std::string::npos);
+  CHECK(jitprof_output({"script", recording}).find(" ksys_read+0x") != std::string::npos);
+}
+
+TEST_CASE("a terminal that goes away ends the recording and the command") {
+  TempDir folder;
+  std::string recording = folder.file("recording");
+  std::string line =
+      std::string(JP_JITPROF) + " record -o " + recording + " sleep 60 & sleep 0.5; kill -HUP $!; wait $!";
+  ProgramResult result = run_program({"sh", "-c", line}, "", 20);
+  INFO(result.err);
+  CHECK(result.status == 128 + 15);
+  CHECK(result.err.find("samples, 0 lost") != std::string::npos);
+}
+
 TEST_CASE("doctor speaks of what matters") {
   std::string text = jitprof_output({"doctor", JP_JITPROF});
   for (const char* word :

@@ -16,12 +16,12 @@ TEST_CASE("the footer counts incomplete stacks of the view by reason") {
       parse_text_profile("main;f 5\n[no unwind info];g 1\n[truncated];f;g 3\n@7/7 x\n[truncated] 1\n");
   CHECK(footer_lines(profile, View()) ==
         std::vector<std::string>{"5 of 10 stacks (50.0 %) are incomplete: 4 truncated (record with a larger "
-                                 "--stack-size), 1 no unwind info"});
+                                 "--stack-size; with perf: --call-graph dwarf,SIZE), 1 no unwind info"});
   View view;
   view.pid = 1;
   CHECK(footer_lines(profile, view) ==
         std::vector<std::string>{"4 of 9 stacks (44.4 %) are incomplete: 3 truncated (record with a larger "
-                                 "--stack-size), 1 no unwind info"});
+                                 "--stack-size; with perf: --call-graph dwarf,SIZE), 1 no unwind info"});
 }
 
 TEST_CASE("the footer tells lost records and shortfalls") {
