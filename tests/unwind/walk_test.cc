@@ -12,10 +12,14 @@
 namespace jitprof {
 namespace {
 
-using Catch::Matchers::Contains;
 using tests::OwnStack;
 using tests::TempDir;
 using tests::WalkedStack;
+
+// Empty when `whole` has `part` in it, else both, for the test's message.
+std::string missing_in(const std::string& whole, const std::string& part) {
+  return whole.find(part) != std::string::npos ? "" : part + " is not in " + whole;
+}
 
 std::string build(const TempDir& folder, const std::string& compiler, std::vector<std::string> flags) {
   flags.insert(flags.begin(), "-O2");
@@ -61,15 +65,16 @@ TEST_CASE("stacks of every kind reach their root as libgcc sees them") {
 TEST_CASE("callers are looked up inside their call, interrupted frames at their exact pc") {
   TempDir folder;
   std::string program = build(folder, "gcc", {});
-  CHECK_THAT(WalkedStack(OwnStack(program, "plain")).functions(), Contains("capture;leaf;middle;outer;main"));
-  CHECK_THAT(WalkedStack(OwnStack(program, "qsort")).functions(), Contains("capture;leaf;compare;"));
+  CHECK(missing_in(WalkedStack(OwnStack(program, "plain")).functions(), "capture;leaf;middle;outer;main") ==
+        "");
+  CHECK(missing_in(WalkedStack(OwnStack(program, "qsort")).functions(), "capture;leaf;compare;") == "");
   // The return address of ends_in_call is the first byte behind it.
-  CHECK_THAT(WalkedStack(OwnStack(program, "noreturn")).functions(),
-             Contains("capture;leaf;never_returns;ends_in_call;main"));
-  CHECK_THAT(WalkedStack(OwnStack(program, "realigned")).functions(),
-             Contains("capture;leaf;realigned;main"));
+  CHECK(missing_in(WalkedStack(OwnStack(program, "noreturn")).functions(),
+                   "capture;leaf;never_returns;ends_in_call;main") == "");
+  CHECK(missing_in(WalkedStack(OwnStack(program, "realigned")).functions(), "capture;leaf;realigned;main") ==
+        "");
   std::string thread = WalkedStack(OwnStack(program, "thread")).functions();
-  CHECK_THAT(thread, Contains("capture;leaf;middle;outer;in_thread"));
+  CHECK(missing_in(thread, "capture;leaf;middle;outer;in_thread") == "");
 }
 
 TEST_CASE("an alternate signal stack is left for the interrupted one when that was copied") {
@@ -101,7 +106,7 @@ TEST_CASE("code that only .debug_frame describes is walked") {
   if (compressed) flags.push_back("-gz=zlib");
   WalkedStack walked(OwnStack(build(folder, "gcc", flags), "plain"));
   CHECK(walked.stack.stop == StopReason::kReachedRoot);
-  CHECK_THAT(walked.functions(), Contains("capture;leaf;middle;outer;main"));
+  CHECK(missing_in(walked.functions(), "capture;leaf;middle;outer;main") == "");
 }
 
 TEST_CASE("code without any CFI ends the walk there") {
@@ -141,7 +146,7 @@ TEST_CASE("a recorded chain keeps its pcs and reaches the root only where CFI ma
   CHECK(whole.pcs == chain);
   CHECK(whole.stack.frames[0].origin == FrameOrigin::kTop);
   CHECK(whole.stack.frames[1].origin == FrameOrigin::kRecordedChain);
-  CHECK_THAT(whole.functions(), Contains("leaf;middle;outer;main"));
+  CHECK(missing_in(whole.functions(), "leaf;middle;outer;main") == "");
 
   own.sample.user_chain = std::span(chain).first(3);
   CHECK(WalkedStack(own).stack.stop == StopReason::kRecordedChain);
