@@ -90,7 +90,9 @@ void print_inventory(const RecordingHeader& header, const Playback& playback, co
 }
 
 int print_contents(const ParsedOptions& parsed) {
-  ReadingOptions options = reading_options(parsed);
+  auto read = reading_options(parsed);
+  if (!read.ok()) return fail(read.error().message);
+  const ReadingOptions& options = read.value();
   for (const std::string& file : options.files) {
     auto recording = Recording::open(file);
     if (!recording.ok()) return fail(recording.error().message);

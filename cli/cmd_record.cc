@@ -89,10 +89,12 @@ Result<RecordOptions> read_options(const ParsedOptions& parsed, const Arguments&
 }
 
 void print_summary(const RecordOptions& options, const RecordSummary& summary) {
-  std::fprintf(stderr, "jitprof: %llu samples, %llu lost, %.1f s, '%s', %.1f MB\n",
+  bool is_small = summary.file_bytes < 1'000'000;
+  double size = static_cast<double>(summary.file_bytes) / (is_small ? 1e3 : 1e6);
+  std::fprintf(stderr, "jitprof: %llu samples, %llu lost, %.1f s, '%s', %.1f %s\n",
                static_cast<unsigned long long>(summary.samples),
-               static_cast<unsigned long long>(summary.lost), summary.seconds, options.output.c_str(),
-               static_cast<double>(summary.file_bytes) / 1e6);
+               static_cast<unsigned long long>(summary.lost), summary.seconds, options.output.c_str(), size,
+               is_small ? "kB" : "MB");
 }
 
 }  // namespace

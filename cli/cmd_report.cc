@@ -83,7 +83,9 @@ int report(const ParsedOptions& parsed) {
   // Asked first, so that a misspelt format does not cost a minute's work.
   auto writer = find_writer(parsed.find<std::string>("format").value_or("text"), parsed);
   if (!writer.ok()) return fail(writer.error().message);
-  auto loaded = load_profile(reading_options(parsed));
+  auto options = reading_options(parsed);
+  if (!options.ok()) return fail(options.error().message);
+  auto loaded = load_profile(options.value());
   if (!loaded.ok()) return fail(loaded.error().message);
   const Profile& profile = loaded.value().profile;
   auto view = read_view(parsed, profile);

@@ -120,7 +120,9 @@ class SamplePrinter {
 };
 
 int print_samples(const ParsedOptions& parsed) {
-  ReadingOptions options = reading_options(parsed);
+  auto read = reading_options(parsed);
+  if (!read.ok()) return fail(read.error().message);
+  const ReadingOptions& options = read.value();
   for (const std::string& file : options.files) {
     auto recording = Recording::open(file);
     if (!recording.ok()) return fail(recording.error().message);

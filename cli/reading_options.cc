@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/reading_options.h"
 
+#include <filesystem>
+
 namespace jitprof {
 namespace po = boost::program_options;
+namespace {
+
+Status check_directory(const std::string& option, const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return Nothing{};
+  return Error{option + " '" + path + "': there is no such directory"};
+}
+
+}  // namespace
 
 void add_reading_options(po::options_description& description) {
   auto add = description.add_options();
@@ -14,12 +25,14 @@ void add_reading_options(po::options_description& description) {
       "look for debug files here too, repeatable (/usr/lib/debug)");
 }
 
-ReadingOptions reading_options(const ParsedOptions& parsed) {
+Result<ReadingOptions> reading_options(const ParsedOptions& parsed) {
   ReadingOptions options;
   options.files = parsed.list("file");
   if (options.files.empty()) options.files = {"jitprof.data"};
   options.symfs = parsed.find<std::string>("symfs").value_or("");
   std::vector<std::string> directories = parsed.list("debug-dir");
+  if (!options.symfs.empty()) JP_TRY(check_directory("--symfs", options.symfs));
+  for (const std::string& directory : directories) JP_TRY(check_directory("--debug-dir", directory));
   auto& searched = options.debug_search.directories;
   searched.insert(searched.begin(), directories.begin(), directories.end());
   return options;

@@ -10,7 +10,8 @@ namespace jitprof {
 
 // The options with which every command reads recordings.
 void add_reading_options(boost::program_options::options_description& description);
-// FILE… and the reading options; jitprof.data where no file is named.
-ReadingOptions reading_options(const ParsedOptions& parsed);
+// FILE… and the reading options; jitprof.data where no file is named. The error is that of a folder that is
+// none.
+Result<ReadingOptions> reading_options(const ParsedOptions& parsed);
 
 }  // namespace jitprof

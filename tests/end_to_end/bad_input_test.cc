@@ -30,6 +30,16 @@ TEST_CASE("what cannot be read is named, with exit 2") {
   }
 }
 
+TEST_CASE("folders that are none are refused") {
+  TempDir folder;
+  std::string missing = folder.file("missing");
+  for (const char* option : {"--symfs", "--debug-dir"}) {
+    ProgramResult result = jitprof({"report", option, missing, folder.file("recording")});
+    CHECK(result.status == 2);
+    CHECK(result.err.find("'" + missing + "'") != std::string::npos);
+  }
+}
+
 TEST_CASE("a recording cut at its end is read up to there") {
   TempDir folder;
   std::string whole = read_file(record_shell(folder));

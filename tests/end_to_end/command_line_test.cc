@@ -85,7 +85,8 @@ TEST_CASE("several recordings are merged") {
 TEST_CASE("numbers below zero are refused, and so is what cannot be written") {
   TempDir folder;
   std::string recording = folder.file("recording");
-  jitprof_output({"record", "-o", recording, "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"});
+  jitprof_output(
+      {"record", "-o", recording, "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"});
   CHECK(jitprof({"record", "-F", "-5", "true"}).status == 125);
   CHECK(jitprof({"record", "--stack-size", "7", "true"}).status == 125);
   CHECK(jitprof({"report", "--limit", "-1", recording}).status == 2);
