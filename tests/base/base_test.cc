@@ -128,7 +128,7 @@ TEST_CASE("a cut or scribbled ELF file is read as far as it goes") {
   std::string whole = tests::read_file(compile_small(folder, {"-g"}));
   auto exercise = [](const std::string& image) {
     std::vector<std::byte> bytes(image.size());
-    std::memcpy(bytes.data(), image.data(), image.size());
+    std::copy(image.begin(), image.end(), reinterpret_cast<char*>(bytes.data()));
     auto elf = ElfFile::parse(MappedFile::from_memory(std::move(bytes)), "damaged");
     if (!elf.ok()) return;
     for (const ElfSection& section : elf.value().sections()) (void)elf.value().contents(section);
