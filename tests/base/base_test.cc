@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/byte_reader.h"
