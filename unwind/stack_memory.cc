@@ -14,7 +14,7 @@ constexpr uint64_t kLargestStack = uint64_t{1} << 30;
 }  // namespace
 
 Recovered StackMemory::read(RuntimeAddr position, unsigned size) const {
-  bool is_behind = false;
+  bool is_behind_cut = false;
   for (const StackSegment& segment : segments_) {
     if (position < segment.start) continue;
     uint64_t inside = position.distance_from(segment.start);
@@ -24,10 +24,9 @@ Recovered StackMemory::read(RuntimeAddr position, unsigned size) const {
       std::memcpy(&value, segment.bytes.data() + inside, size);
       return value;
     }
-    // Nothing at all is copied of a process that is being torn down (execve, exit).
-    if (copied > 0 && inside < kLargestStack) is_behind = true;
+    if (copied >= segment.asked && inside < kLargestStack) is_behind_cut = true;
   }
-  return is_behind ? StopReason::kTruncated : StopReason::kUnreadable;
+  return is_behind_cut ? StopReason::kTruncated : StopReason::kUnreadable;
 }
 
 }  // namespace jitprof

@@ -31,10 +31,10 @@ class StackMemory {
  public:
   explicit StackMemory(const Sample& sample) : segments_(sample.stack.data(), sample.stack_count) {}
 
-  // The little-endian value of `size` (1, 2, 4 or 8) bytes. kTruncated when the bytes lie behind the copied
-  // ones, kUnreadable when they lie anywhere else. A copy may be shorter than asked in the midst of a stack:
-  // the kernel brings no page in while it samples (seen in a frame of std::regex with a page it had not
-  // touched yet).
+  // The little-endian value of `size` (1, 2, 4 or 8) bytes. kTruncated when the bytes lie behind a copy that
+  // the asked size cut off; kUnreadable when they lie anywhere else, so also behind a copy that is shorter
+  // than asked: there the memory ended, or was being torn down (execve copies nothing), or the kernel would
+  // have had to bring a page in.
   Recovered read(RuntimeAddr position, unsigned size = 8) const;
 
  private:

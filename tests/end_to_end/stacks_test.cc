@@ -47,12 +47,13 @@ TEST_CASE("a stack that was cut says so, and the slot it needed lies beyond the 
   std::string recording = folder.file("recording");
   jitprof_output({"record", "--stack-size", "4096", "-o", recording, build_threads(folder), "3"});
   std::string script = jitprof_output({"script", "--verbose", recording});
-  uint64_t truncated = 0, without_cfi = 0, other_ends = 0, inside = 0;
-  uint64_t stack_end = 0, cfa = 0;
+  uint64_t truncated = 0, other_known = 0, other_ends = 0, inside = 0;
+  uint64_t stack_end = 0, copied = 0, asked = 0, cfa = 0;
   std::string detail, block, others;
   for (const std::string& line : split(script, '\n')) {
     uint64_t start = 0, end = 0;
-    if (std::sscanf(line.c_str(), " stack 0x%" SCNx64 "..0x%" SCNx64, &start, &end) == 2) stack_end = end;
+    const char* kStack = " stack 0x%" SCNx64 "..0x%" SCNx64 ", %" SCNu64 " of %" SCNu64;
+    if (std::sscanf(line.c_str(), kStack, &start, &end, &copied, &asked) == 4) stack_end = end;
     if (line.starts_with("          pc=0x")) detail = line;
     block = line.empty() ? "" : block + line + "\n";
     if (size_t place = line.find(" cfa=0x"); place != std::string::npos) {
@@ -63,10 +64,14 @@ TEST_CASE("a stack that was cut says so, and the slot it needed lies beyond the 
       ++truncated;
       // The return address stands right below the CFA.
       if (cfa <= stack_end) ++inside;
-    } else if (line.ends_with("[no unwind info]") && detail.ends_with(" by=top")) {
-      // glibc leaves the system call of clone3 out of its CFI, because parent and child come out of it, and
-      // _init of every library: about one sample of this program in a thousand.
-      ++without_cfi;
+    } else if (line.ends_with("[no unwind info]") && detail.find(" rule: ") == std::string::npos) {
+      // glibc leaves the system call of clone3 out of its CFI, because parent and child come out of it; crt
+      // files' _init and __do_global_dtors_aux have none.
+      ++other_known;
+    } else if (line.ends_with("[unreadable]") && copied < asked) {
+      // The kernel brings no page in while it samples (seen while the program paints its stack), and copies
+      // nothing of a process that is being torn down.
+      ++other_known;
     } else {
       ++other_ends;
       others += block;
@@ -74,7 +79,7 @@ TEST_CASE("a stack that was cut says so, and the slot it needed lies beyond the 
   }
   INFO(others);
   CHECK(truncated > 100);
-  CHECK(without_cfi * 100 < truncated);
+  CHECK(other_known * 100 < truncated);
   CHECK(other_ends == 0);
   CHECK(inside == 0);
 }

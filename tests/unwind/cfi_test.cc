@@ -144,11 +144,12 @@ TEST_CASE("a register that CFI does not mention is the caller's if the ABI says 
   }
 }
 
-TEST_CASE("stack reads tell what lies behind the copy from what lies elsewhere") {
-  SmallStack cut(24);
-  CHECK(StackMemory(cut.sample).read({0x1008}).value() == 0x2000);
-  CHECK(StackMemory(cut.sample).read({0x1004}, 4).value() == 0x11223344);
+TEST_CASE("stack reads tell a cut copy from memory that ended") {
+  SmallStack ended, cut(24);
+  CHECK(StackMemory(ended.sample).read({0x1008}).value() == 0x2000);
+  CHECK(StackMemory(ended.sample).read({0x1004}, 4).value() == 0x11223344);
   for (uint64_t behind : {0x1011, 0x1018, 0x2000}) {
+    CHECK(StackMemory(ended.sample).read({behind}).problem() == StopReason::kUnreadable);
     CHECK(StackMemory(cut.sample).read({behind}).problem() == StopReason::kTruncated);
   }
   for (uint64_t elsewhere : {uint64_t{0}, uint64_t{0xfff}, uint64_t{0x7fffffffffff}, ~uint64_t{0}}) {
