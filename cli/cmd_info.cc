@@ -7,7 +7,6 @@
 
 #include "base/one_line.h"
 #include "cli/commands.h"
-#include "cli/exit_status.h"
 #include "cli/pipeline.h"
 #include "cli/reading_options.h"
 
@@ -89,33 +88,26 @@ void print_inventory(const RecordingHeader& header, const Playback& playback, co
   }
 }
 
-int print_contents(const ParsedOptions& parsed) {
-  auto read = reading_options(parsed);
-  if (!read.ok()) return fail(read.error().message);
-  const ReadingOptions& options = read.value();
-  for (const std::string& file : options.files) {
-    auto recording = Recording::open(file);
-    if (!recording.ok()) return fail(recording.error().message);
-    Playback playback(options.symfs);
-    Inventory inventory{playback};
-    Status played =
-        play(recording.value(), playback, [&](const Event& event) { std::visit(inventory, event); });
-    print_header(file, recording.value().header());
-    print_inventory(recording.value().header(), playback, inventory);
-    for (const auto& [name, count] : recording.value().shortfalls()) {
-      std::printf("shortfall: %s: %" PRIu64 "\n", name.c_str(), count);
-    }
-    if (!played.ok()) return fail(played.error().message);
+Status print_contents(const ReadingOptions&, const std::string& file, Recording& recording,
+                      Playback& playback) {
+  Inventory inventory{playback};
+  Status played = play(recording, playback, [&](const Event& event) { std::visit(inventory, event); });
+  print_header(file, recording.header());
+  print_inventory(recording.header(), playback, inventory);
+  for (const auto& [name, count] : recording.shortfalls()) {
+    std::printf("shortfall: %s: %" PRIu64 "\n", name.c_str(), count);
   }
-  return kOk;
+  return played;
 }
+
+int print_info(const ParsedOptions& parsed) { return for_each_recording(parsed, print_contents); }
 
 }  // namespace
 
 int run_info(const Arguments& arguments) {
   po::options_description description("jitprof info [OPTIONS] [FILE…]\n\nOptions");
   add_reading_options(description);
-  return run_with_options(arguments, description, "file", print_contents);
+  return run_with_options(arguments, description, "file", print_info);
 }
 
 }  // namespace jitprof

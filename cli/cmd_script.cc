@@ -6,7 +6,6 @@
 
 #include "base/one_line.h"
 #include "cli/commands.h"
-#include "cli/exit_status.h"
 #include "cli/pipeline.h"
 #include "cli/reading_options.h"
 #include "unwind/cfi/rule_text.h"
@@ -120,20 +119,14 @@ class SamplePrinter {
 };
 
 int print_samples(const ParsedOptions& parsed) {
-  auto read = reading_options(parsed);
-  if (!read.ok()) return fail(read.error().message);
-  const ReadingOptions& options = read.value();
-  for (const std::string& file : options.files) {
-    auto recording = Recording::open(file);
-    if (!recording.ok()) return fail(recording.error().message);
-    Playback playback(options.symfs);
+  auto print = [&](const ReadingOptions& options, const std::string&, Recording& recording,
+                   Playback& playback) {
     Names names;
     Symbolizer symbolizer(playback.modules, options.debug_search, names);
-    SamplePrinter printer(recording.value().header(), playback, names, symbolizer, parsed.has("verbose"));
-    Status played = play(recording.value(), playback, [&](const Event& event) { printer.visit(event); });
-    if (!played.ok()) return fail(played.error().message);
-  }
-  return kOk;
+    SamplePrinter printer(recording.header(), playback, names, symbolizer, parsed.has("verbose"));
+    return play(recording, playback, [&](const Event& event) { printer.visit(event); });
+  };
+  return for_each_recording(parsed, print);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include "cli/exit_status.h"
+
 namespace jitprof {
 namespace po = boost::program_options;
 namespace {
@@ -36,6 +38,21 @@ Result<ReadingOptions> reading_options(const ParsedOptions& parsed) {
   auto& searched = options.debug_search.directories;
   searched.insert(searched.begin(), directories.begin(), directories.end());
   return options;
+}
+
+int for_each_recording(const ParsedOptions& parsed,
+                       const std::function<Status(const ReadingOptions& options, const std::string& file,
+                                                  Recording& recording, Playback& playback)>& read) {
+  auto options = reading_options(parsed);
+  if (!options.ok()) return fail(options.error().message);
+  for (const std::string& file : options.value().files) {
+    auto recording = Recording::open(file);
+    if (!recording.ok()) return fail(recording.error().message);
+    Playback playback(options.value().symfs);
+    Status status = read(options.value(), file, recording.value(), playback);
+    if (!status.ok()) return fail(status.error().message);
+  }
+  return kOk;
 }
 
 }  // namespace jitprof

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <functional>
+#include <string>
 
 #include "cli/options.h"
 #include "cli/pipeline.h"
@@ -13,5 +15,11 @@ void add_reading_options(boost::program_options::options_description& descriptio
 // FILE… and the reading options; jitprof.data where no file is named. The error is that of a folder that is
 // none.
 Result<ReadingOptions> reading_options(const ParsedOptions& parsed);
+
+// Opens the files of a command line one after the other and hands each to `read`, which plays it. Prints the
+// first thing that is wrong; gives the exit status.
+int for_each_recording(const ParsedOptions& parsed,
+                       const std::function<Status(const ReadingOptions& options, const std::string& file,
+                                                  Recording& recording, Playback& playback)>& read);
 
 }  // namespace jitprof
