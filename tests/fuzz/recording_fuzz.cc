@@ -35,7 +35,7 @@ Buffer as_chunks(Bytes records) {
   ChunkEncoder encoder;
   size_t middle = records.size() / 2 / 8 * 8;
   for (Bytes part : {records.first(middle), records.subspan(middle)}) {
-    Bytes chunk = encoder.encode(part);
+    Bytes chunk = encoder.encode(part, format::ChunkHeader::kHasModules);
     append(file, chunk.data(), chunk.size());
   }
   return file;
