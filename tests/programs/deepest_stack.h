@@ -27,11 +27,13 @@ class PaintedStack {
   static constexpr std::uint64_t kPaint = 0x9a1e7ed057ac4b17;
   static constexpr std::size_t kWords = 128 * 1024 / sizeof(std::uint64_t);
 
+  // Paints below its own frame, not in a frame of 128 KiB: a sample taken meanwhile must not find a deeper
+  // stack than the thread's work makes. The red zone is left alone.
   __attribute__((noinline)) static const volatile std::uint64_t* paint() {
-    volatile std::uint64_t words[kWords];
-    for (std::size_t i = 0; i < kWords; ++i) words[i] = kPaint;
-    const volatile std::uint64_t* lowest = words;
-    asm volatile("" : "+r"(lowest));  // the compiler must not see that a local outlives its function
+    std::uintptr_t end = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - 256;
+    auto* lowest = reinterpret_cast<volatile std::uint64_t*>(end - sizeof(std::uint64_t) * kWords);
+    asm volatile("" : "+r"(lowest));
+    for (std::size_t i = 0; i < kWords; ++i) lowest[i] = kPaint;
     return lowest;
   }
 
