@@ -67,7 +67,8 @@ std::string full_texts(CodeUnderTest& code, const std::vector<uint64_t>& positio
       chain += (chain.empty() ? "" : " < ") + name;
       if (signature != name) signatures.insert(name + " = " + signature);
     }
-    chains.insert(chain);
+    // Padding between functions has a line, but no function.
+    if (chain.find("+0x") == std::string::npos) chains.insert(chain);
   }
   std::string text;
   for (const std::string& line : chains) text += line + "\n";
