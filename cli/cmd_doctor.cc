@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
-#include <iostream>
 
 #include "cli/commands.h"
 #include "cli/exit_status.h"
-#include "cli/options.h"
+#include "cli/reading_options.h"
 #include "profiler/doctor.h"
 #include "symbolize/debug_file.h"
 #include "symbolize/symbolizer.h"
@@ -41,9 +40,7 @@ Capability debug_information_of(const std::string& path, const DebugSearch& sear
 
 int examine(const ParsedOptions& parsed) {
   for (const Capability& capability : examine_machine()) print(capability);
-  DebugSearch search;
-  std::vector<std::string> directories = parsed.list("debug-dir");
-  search.directories.insert(search.directories.begin(), directories.begin(), directories.end());
+  DebugSearch search = debug_search(parsed);
   for (const std::string& path : parsed.list("binary")) print(debug_information_of(path, search));
   return kOk;
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cinttypes>
 #include <cstdio>
-#include <iostream>
 #include <map>
-#include <set>
 
 #include "base/one_line.h"
 #include "cli/commands.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cinttypes>
 #include <cstdio>
-#include <iostream>
 #include <map>
 
 #include "base/one_line.h"

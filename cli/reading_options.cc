@@ -27,16 +27,22 @@ void add_reading_options(po::options_description& description) {
       "look for debug files here too, repeatable (/usr/lib/debug)");
 }
 
+DebugSearch debug_search(const ParsedOptions& parsed) {
+  DebugSearch search;
+  std::vector<std::string> directories = parsed.list("debug-dir");
+  search.directories.insert(search.directories.begin(), directories.begin(), directories.end());
+  return search;
+}
+
 Result<ReadingOptions> reading_options(const ParsedOptions& parsed) {
   ReadingOptions options;
   options.files = parsed.list("file");
   if (options.files.empty()) options.files = {"jitprof.data"};
   options.symfs = parsed.find<std::string>("symfs").value_or("");
-  std::vector<std::string> directories = parsed.list("debug-dir");
   if (!options.symfs.empty()) JP_TRY(check_directory("--symfs", options.symfs));
-  for (const std::string& directory : directories) JP_TRY(check_directory("--debug-dir", directory));
-  auto& searched = options.debug_search.directories;
-  searched.insert(searched.begin(), directories.begin(), directories.end());
+  for (const std::string& directory : parsed.list("debug-dir"))
+    JP_TRY(check_directory("--debug-dir", directory));
+  options.debug_search = debug_search(parsed);
   return options;
 }
 

@@ -12,6 +12,8 @@ namespace jitprof {
 
 // The options with which every command reads recordings.
 void add_reading_options(boost::program_options::options_description& description);
+// Where to look for debug files: each --debug-dir, then the usual places.
+DebugSearch debug_search(const ParsedOptions& parsed);
 // FILE… and the reading options; jitprof.data where no file is named. The error is that of a folder that is
 // none.
 Result<ReadingOptions> reading_options(const ParsedOptions& parsed);
