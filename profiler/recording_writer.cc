@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/recording_writer.h"
 
+#include <sys/mman.h>
+
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "profiler/clock.h"
 
 namespace jitprof {
+namespace {
 
-RecordingWriter::RecordingWriter(OutputFile output)
-    : output_(std::move(output)),
-      records_(std::make_unique_for_overwrite<std::byte[]>(format::kMaxChunkBytes)) {}
+// The compressor looks back at random places in all of the chunk; with small pages most of its looks missed
+// the TLB too, a twentieth of the recorder's time.
+std::byte* record_room() {
+  constexpr size_t kHugePage = 2 * 1024 * 1024;
+  static_assert(format::kMaxChunkBytes % kHugePage == 0);
+  void* room = std::aligned_alloc(kHugePage, format::kMaxChunkBytes);
+  JP_CHECK(room != nullptr);
+  madvise(room, format::kMaxChunkBytes, MADV_HUGEPAGE);
+  return static_cast<std::byte*>(room);
+}
+
+}  // namespace
+
+RecordingWriter::RecordingWriter(OutputFile output) : output_(std::move(output)), records_(record_room()) {}
 
 void RecordingWriter::begin() {
   format::FileHeader header{};

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -48,7 +49,10 @@ class RecordingWriter {
 
   OutputFile output_;
   ChunkEncoder encoder_;
-  std::unique_ptr<std::byte[]> records_;
+  struct Freed {
+    void operator()(std::byte* bytes) const { std::free(bytes); }
+  };
+  std::unique_ptr<std::byte[], Freed> records_;
   size_t used_ = 0;
   uint32_t contents_ = 0;  // of the open chunk
   uint64_t first_record_ns_ = 0;

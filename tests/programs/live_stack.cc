@@ -126,8 +126,8 @@ class Jobs {
 
 class Walk {
  public:
-  Walk(std::size_t stack_bytes, double limit, std::uint64_t seed)
-      : bottom_(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - stack_bytes + kBelowBottom),
+  Walk(const void* stack_top, std::size_t stack_bytes, double limit, std::uint64_t seed)
+      : bottom_(reinterpret_cast<std::uintptr_t>(stack_top) - stack_bytes + kBelowBottom),
         limit_(limit),
         random_(seed),
         jobs_(seed + 1) {}
@@ -218,7 +218,7 @@ struct Outcome {
 void walk(const void* stack_top, std::size_t stack_bytes, double limit, std::uint64_t seed,
           Outcome& outcome) {
   const PaintedStack stack(stack_top);
-  outcome.checksum = Walk(stack_bytes, limit, seed).run();
+  outcome.checksum = Walk(stack_top, stack_bytes, limit, seed).run();
   outcome.deepest = stack.deepest();
 }
 
