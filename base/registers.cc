@@ -10,4 +10,11 @@ const char* name_of(Register number) {
   return kNames[static_cast<unsigned>(number)];
 }
 
+std::optional<Register> register_named(std::string_view name) {
+  for (unsigned i = 0; i < kRegisterCount; ++i) {
+    if (name == name_of(static_cast<Register>(i))) return static_cast<Register>(i);
+  }
+  return std::nullopt;
+}
+
 }  // namespace jitprof

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "base/position.h"
 
@@ -55,5 +56,7 @@ class Registers {
 
 // "rax" … "rip".
 const char* name_of(Register number);
+// nullopt: there is no such register.
+std::optional<Register> register_named(std::string_view name);
 
 }  // namespace jitprof

@@ -14,7 +14,7 @@
 
 namespace jitprof {
 
-using FrameId = Id<struct ProfileFrameTag>;
+using ProfileFrameId = Id<struct ProfileFrameTag>;
 using StackId = Id<struct StackTag>;
 using ProfileThreadId = Id<struct ProfileThreadTag>;
 
@@ -32,7 +32,7 @@ struct ProfileFrame {
 // Stacks are a tree: a node is a frame called by the parent's frame. A stack is named by its leaf's node.
 struct StackNode {
   StackId caller;  // a smaller id than the node's own; none: this is the root
-  FrameId frame;
+  ProfileFrameId frame;
 };
 
 // One sample.

@@ -93,7 +93,7 @@ StackId ProfileBuilder::intern_bracket(StopReason stop) {
   if (stop == StopReason::kReachedRoot) return {};
   FrameKey key;
   key.bracket = stop;
-  auto [place, is_new] = frame_ids_.try_emplace(key, FrameId{static_cast<uint32_t>(profile_.frames.size())});
+  auto [place, is_new] = frame_ids_.try_emplace(key, ProfileFrameId{static_cast<uint32_t>(profile_.frames.size())});
   if (is_new) {
     ProfileFrame frame;
     frame.kind = ProfileFrame::Kind::kBracket;
@@ -104,12 +104,12 @@ StackId ProfileBuilder::intern_bracket(StopReason stop) {
   return intern_stack({}, place->second);
 }
 
-FrameId ProfileBuilder::intern_frame(const Frame& frame) {
+ProfileFrameId ProfileBuilder::intern_frame(const Frame& frame) {
   FrameKey key;
   key.module = intern_module(frame.module);
   key.position = frame.position;
   key.in_kernel = frame.in_kernel;
-  auto [place, is_new] = frame_ids_.try_emplace(key, FrameId{static_cast<uint32_t>(profile_.frames.size())});
+  auto [place, is_new] = frame_ids_.try_emplace(key, ProfileFrameId{static_cast<uint32_t>(profile_.frames.size())});
   if (is_new) {
     ProfileFrame made;
     made.kind = kind_of(frame, *modules_);
@@ -121,7 +121,7 @@ FrameId ProfileBuilder::intern_frame(const Frame& frame) {
   return place->second;
 }
 
-StackId ProfileBuilder::intern_stack(StackId caller, FrameId frame) {
+StackId ProfileBuilder::intern_stack(StackId caller, ProfileFrameId frame) {
   uint64_t key = static_cast<uint64_t>(caller.index) << 32 | frame.index;
   auto [place, is_new] = stack_ids_.try_emplace(key, StackId{static_cast<uint32_t>(profile_.stacks.size())});
   if (is_new) profile_.stacks.push_back({caller, frame});

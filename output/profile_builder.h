@@ -58,9 +58,9 @@ class ProfileBuilder {
     StackId stack;
   };
   ModuleId intern_module(ModuleId of_run);
-  FrameId intern_frame(const Frame& frame);
+  ProfileFrameId intern_frame(const Frame& frame);
   StackId intern_bracket(StopReason stop);
-  StackId intern_stack(StackId caller, FrameId frame);
+  StackId intern_stack(StackId caller, ProfileFrameId frame);
   StackId find_stack(const UnwoundStack& stack);
   void note_names(const ProfileFrame& frame);
 
@@ -68,12 +68,12 @@ class ProfileBuilder {
   const ModuleTable* modules_ = nullptr;
   uint16_t run_ = 0;
   std::map<std::pair<std::string, BuildId>, ModuleId> module_ids_;
-  std::unordered_map<FrameKey, FrameId, FrameHash> frame_ids_;
+  std::unordered_map<FrameKey, ProfileFrameId, FrameHash> frame_ids_;
   std::unordered_map<uint64_t, StackId> stack_ids_;  // caller << 32 | frame
 
   // Of the current run.
   std::vector<ModuleId> run_modules_;  // the profile's id by the run's; none: not seen yet
-  std::vector<std::pair<FrameId, Frame>> unnamed_;
+  std::vector<std::pair<ProfileFrameId, Frame>> unnamed_;
   // The last sample's stack, root first: the next one of a thread mostly shares all but its leaf.
   std::vector<Step> previous_;
   StopReason previous_stop_ = StopReason::kReachedRoot;

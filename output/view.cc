@@ -42,7 +42,7 @@ void expand(const Profile& profile, const View& view, StackId stack, std::vector
   // Filled from the leaf, then turned round: the nodes know their callers only.
   shown.clear();
   for (StackId at = stack; !at.is_none(); at = profile.stacks[at.index].caller) {
-    FrameId id = profile.stacks[at.index].frame;
+    ProfileFrameId id = profile.stacks[at.index].frame;
     const std::vector<SourceFrame>& lines = profile.frames[id.index].lines;
     for (size_t index = view.inlined ? 0 : lines.size() - 1; index < lines.size(); ++index) {
       ShownFrame frame;

@@ -42,7 +42,7 @@ std::vector<WeightedStack> aggregate(const Profile& profile, const View& view);
 // A source-level frame as outputs list it.
 struct ShownFrame {
   FunctionId function;
-  FrameId frame;               // the physical frame it belongs to
+  ProfileFrameId frame;               // the physical frame it belongs to
   uint32_t depth_inlined = 0;  // 0: the physical function; 1: inlined into it, …
   StringId file;
   uint32_t line = 0;

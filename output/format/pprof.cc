@@ -80,11 +80,11 @@ class PprofWriter {
   const std::string& write() {
     for (const ValueType& type : profile_.value_types) write_value_type(field::kSampleType, type);
     std::vector<Sum> sums = sum_rows();
-    std::vector<FrameId> used = number_frames(sums);
+    std::vector<ProfileFrameId> used = number_frames(sums);
     for (const Sum& sum : sums) write_sample(sum);
     layout_ = lay_out_for_pprof(profile_, used);
     for (size_t index = 0; index < layout_.mappings.size(); ++index) write_mapping(index + 1);
-    for (FrameId id : used) write_location(id);
+    for (ProfileFrameId id : used) write_location(id);
     write_functions();
     write_header();
     // Last, when every text has been asked for.
@@ -125,8 +125,8 @@ class PprofWriter {
   }
 
   // Locations are numbered in order of first use, and stand in the file in that order.
-  std::vector<FrameId> number_frames(const std::vector<Sum>& sums) {
-    std::vector<FrameId> used;
+  std::vector<ProfileFrameId> number_frames(const std::vector<Sum>& sums) {
+    std::vector<ProfileFrameId> used;
     location_ids_.resize(profile_.frames.size());
     std::vector<bool> seen(profile_.stacks.size());
     for (const Sum& sum : sums) {
@@ -178,7 +178,7 @@ class PprofWriter {
     file_.message(field::kMapping, part_);
   }
 
-  void write_location(FrameId id) {
+  void write_location(ProfileFrameId id) {
     const ProfileFrame& frame = profile_.frames[id.index];
     const PprofLayout::Place& place = layout_.places[id.index];
     part_.clear();

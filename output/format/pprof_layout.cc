@@ -33,7 +33,7 @@ struct Group {
   ProfileFrame::Kind kind = ProfileFrame::Kind::kNative;
   uint64_t low = UINT64_MAX;
   uint64_t high = 0;
-  std::vector<FrameId> frames;
+  std::vector<ProfileFrameId> frames;
 };
 
 const TextSegment* find_segment(const ProfileModule& module, ElfAddr position) {
@@ -49,9 +49,9 @@ class LayoutMaker {
     layout_.places.resize(profile.frames.size());
   }
 
-  PprofLayout make(const std::vector<FrameId>& used) {
+  PprofLayout make(const std::vector<ProfileFrameId>& used) {
     for (bool program : {true, false}) {
-      for (FrameId id : used) {
+      for (ProfileFrameId id : used) {
         if (is_program(profile_, profile_.frames[id.index]) == program) add(id);
       }
     }
@@ -62,7 +62,7 @@ class LayoutMaker {
  private:
   using Key = std::pair<const void*, bool>;  // segment or module or nothing, is it JIT code
 
-  void add(FrameId id) {
+  void add(ProfileFrameId id) {
     const ProfileFrame& frame = profile_.frames[id.index];
     if (frame.kind == ProfileFrame::Kind::kBracket) return;
     bool jit = frame.kind == ProfileFrame::Kind::kJit;
@@ -103,7 +103,7 @@ class LayoutMaker {
       mapping.build_id = group.module->build_id.hex();
     }
     layout_.mappings.push_back(std::move(mapping));
-    for (FrameId id : group.frames) {
+    for (ProfileFrameId id : group.frames) {
       layout_.places[id.index] = {layout_.mappings.size(), profile_.frames[id.index].position.value + moved};
     }
   }
@@ -134,7 +134,7 @@ class LayoutMaker {
 
 }  // namespace
 
-PprofLayout lay_out_for_pprof(const Profile& profile, const std::vector<FrameId>& used) {
+PprofLayout lay_out_for_pprof(const Profile& profile, const std::vector<ProfileFrameId>& used) {
   return LayoutMaker(profile).make(used);
 }
 

@@ -33,6 +33,6 @@ struct PprofLayout {
 };
 
 // For the frames in `used`, each once.
-PprofLayout lay_out_for_pprof(const Profile& profile, const std::vector<FrameId>& used);
+PprofLayout lay_out_for_pprof(const Profile& profile, const std::vector<ProfileFrameId>& used);
 
 }  // namespace jitprof

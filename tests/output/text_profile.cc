@@ -85,7 +85,7 @@ class TextReader {
     return maker_.stack(caller, place->second);
   }
 
-  FrameId make_frame(const std::vector<std::string_view>& names) {
+  ProfileFrameId make_frame(const std::vector<std::string_view>& names) {
     ProfileFrame frame;
     frame.position = {0x1000 + 16 * maker_.profile.frames.size()};
     for (std::string_view name : names) {
@@ -107,7 +107,7 @@ class TextReader {
   ProfileMaker maker_;
   ProfileThreadId thread_;
   uint16_t event_ = 0;
-  std::map<std::string, FrameId> frames_;
+  std::map<std::string, ProfileFrameId> frames_;
 };
 
 }  // namespace
@@ -125,12 +125,12 @@ FunctionId ProfileMaker::function(std::string_view name, std::string_view signat
   return profile.names.add(made);
 }
 
-FrameId ProfileMaker::frame(ProfileFrame frame) {
+ProfileFrameId ProfileMaker::frame(ProfileFrame frame) {
   profile.frames.push_back(std::move(frame));
   return {static_cast<uint32_t>(profile.frames.size() - 1)};
 }
 
-StackId ProfileMaker::stack(StackId caller, FrameId frame) {
+StackId ProfileMaker::stack(StackId caller, ProfileFrameId frame) {
   auto [place, is_new] =
       stack_ids_.try_emplace({caller, frame}, StackId{static_cast<uint32_t>(profile.stacks.size())});
   if (is_new) profile.stacks.push_back({caller, frame});

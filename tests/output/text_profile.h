@@ -26,15 +26,15 @@ class ProfileMaker {
  public:
   FunctionId function(std::string_view name, std::string_view signature = {},
                       std::string_view linkage_name = {}, std::string_view file = {}, uint32_t line = 0);
-  FrameId frame(ProfileFrame frame);
-  StackId stack(StackId caller, FrameId frame);
+  ProfileFrameId frame(ProfileFrame frame);
+  StackId stack(StackId caller, ProfileFrameId frame);
   void rows(StackId stack, ProfileThreadId thread, uint64_t count, uint16_t event = 0);
   ProfileThreadId thread(uint32_t pid, uint32_t tid, const std::string& comm);
 
   Profile profile;
 
  private:
-  std::map<std::pair<StackId, FrameId>, StackId> stack_ids_;
+  std::map<std::pair<StackId, ProfileFrameId>, StackId> stack_ids_;
 };
 
 }  // namespace jitprof::tests
