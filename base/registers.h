@@ -54,6 +54,20 @@ class Registers {
   uint32_t known_ = 0;
 };
 
+// Whether a function gives the register back as it was (psABI, 3.2.1); rsp apart.
+constexpr bool is_callee_saved(Register number) {
+  switch (number) {
+    case Register::rbx:
+    case Register::rbp:
+    case Register::r12:
+    case Register::r13:
+    case Register::r14:
+    case Register::r15:
+      return true;
+    default:
+      return false;
+  }
+}
 // "rax" … "rip".
 const char* name_of(Register number);
 // nullopt: there is no such register.

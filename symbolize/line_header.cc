@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "symbolize/leb128.h"
+#include "base/leb128.h"
 #include "symbolize/line_table.h"
 #include "symbolize/source_path.h"
 

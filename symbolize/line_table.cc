@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "symbolize/leb128.h"
+#include "base/leb128.h"
 
 namespace jitprof {
 namespace {

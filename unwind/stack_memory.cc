@@ -29,4 +29,11 @@ Recovered StackMemory::read(RuntimeAddr position, unsigned size) const {
   return is_behind_cut ? StopReason::kTruncated : StopReason::kUnreadable;
 }
 
+bool StackMemory::may_hold(RuntimeAddr position) const {
+  for (const StackSegment& segment : segments_) {
+    if (position >= segment.start && position.distance_from(segment.start) < kLargestStack) return true;
+  }
+  return false;
+}
+
 }  // namespace jitprof

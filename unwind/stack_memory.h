@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -29,15 +30,32 @@ class Recovered {
 // The stack bytes of one sample, which must outlive it.
 class StackMemory {
  public:
-  explicit StackMemory(const Sample& sample) : segments_(sample.stack.data(), sample.stack_count) {}
+  explicit StackMemory(const Sample& sample) : segments_(sample.stack.data(), sample.stack_count) {
+    if (!segments_.empty()) first_ = segments_.front();
+  }
 
   // The little-endian value of `size` (1, 2, 4 or 8) bytes. kTruncated when the bytes lie behind a copy that
   // the asked size cut off; kUnreadable when they lie anywhere else, so also behind a copy that is shorter
   // than asked: there the memory ended, or was being torn down (execve copies nothing), or the kernel would
   // have had to bring a page in.
-  Recovered read(RuntimeAddr position, unsigned size = 8) const;
+  Recovered read(RuntimeAddr position, unsigned size) const;
+  // The same for a stack slot, quickly: walks read nothing else.
+  Recovered read(RuntimeAddr position) const {
+    uint64_t inside = position.distance_from(first_.start);
+    if (inside < first_.bytes.size() && first_.bytes.size() - inside >= 8) [[likely]] {
+      uint64_t value;
+      std::memcpy(&value, first_.bytes.data() + inside, sizeof value);
+      return value;
+    }
+    return read(position, 8);
+  }
+
+  // Whether the position may belong to the stack: it is recorded, or above what was recorded but no farther
+  // than a stack is large.
+  bool may_hold(RuntimeAddr position) const;
 
  private:
+  StackSegment first_;
   std::span<const StackSegment> segments_;
 };
 

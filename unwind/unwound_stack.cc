@@ -24,9 +24,9 @@ const char* bracket_of(StopReason reason) {
   return kBrackets[static_cast<unsigned>(reason)];
 }
 
-const char* name_of(FrameOrigin origin) {
-  static constexpr std::array<const char*, 4> kNames = {"top", "cfi", "frame_pointer", "recorded_chain"};
-  return kNames[static_cast<unsigned>(origin)];
+UnwoundStack::Elided elided_of(uint64_t depth, uint32_t max_depth) {
+  if (depth <= max_depth) return {};
+  return {.at = (uint64_t{max_depth} + 1) / 2, .count = depth - max_depth};
 }
 
 }  // namespace jitprof

@@ -3,47 +3,24 @@
 
 #include <optional>
 
-#include "unwind/cfi/epilogue.h"
 #include "unwind/cfi/step.h"
 #include "unwind/stack_memory.h"
+#include "unwind/walked_ranges.h"
 
 namespace jitprof {
 namespace {
 
-constexpr unsigned kMaxDepth = 100'000;
-
-// A pc of a process and how far it is from the place to look up: a return address may be the first byte of
-// another function (a call that does not return ends its own), so a caller is looked up inside its call.
-struct CodePosition {
-  RuntimeAddr pc;
-  bool is_exact;
-  RuntimeAddr lookup() const { return is_exact ? pc : pc.minus(1); }
-};
-
-struct LocatedFrame {
-  Frame frame;
-  const Module* module = nullptr;
-};
-
-LocatedFrame locate(const CodePosition& position, FrameOrigin origin, const Process& process,
-                    const ModuleTable& modules) {
-  RuntimeAddr lookup = position.lookup();
-  const Mapping* mapping = process.space.find(lookup);
-  if (mapping == nullptr) return {{.position = {lookup.value}, .origin = origin}};
-  return {{.module = mapping->module, .position = mapping->bias.to_elf(lookup), .origin = origin},
-          &modules.module(mapping->module)};
+// A frame that is really there takes at least its return address. Wrong CFI may lead on without reading the
+// stack at all.
+uint64_t most_frames_in(const Sample& sample) {
+  constexpr uint64_t kFramesWithoutStack = 1000;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < sample.stack_count; ++i) bytes += sample.stack[i].bytes.size();
+  return kFramesWithoutStack + bytes / sizeof(uint64_t);
 }
 
-Bytes code_at(const Module& module, ElfAddr position) {
-  return module.elf ? module.elf->bytes_from(position) : Bytes();
-}
-
-// Whether code without CFI is where the kernel starts a program: nothing called that. ld.so's _start and what
-// follows it have no CFI (glibc 2.36: 80 bytes); an executable's own _start marks its root in CFI.
-bool is_entry_code(const Module& module, ElfAddr position) {
-  constexpr uint64_t kMaxEntryCode = 128;
-  if (!module.elf || module.elf->entry() == ElfAddr{0} || position < module.elf->entry()) return false;
-  return position.distance_from(module.elf->entry()) < kMaxEntryCode;
+Frame frame_of(const CodePlace& place, FrameOrigin origin) {
+  return {.module = place.module, .origin = origin, .position = place.position};
 }
 
 // The pcs of a recorded chain; of a sample without one, the place where the event hit.
@@ -52,131 +29,307 @@ std::span<const RuntimeAddr> chain_of(std::span<const RuntimeAddr> recorded, con
   return recorded.empty() && hit_is_here ? std::span(&hit, 1) : recorded;
 }
 
-StopReason walk_chain(const Sample& sample, const Process& process, const ModuleTable& modules,
-                      RuleCache& rules, const FrameVisitor& visit) {
-  const Registers nothing_known;
-  const UnwindRule* outermost = nullptr;
+StopReason walk_chain(const Sample& sample, const Process& process, PlaceCache& places, FrameVisitor visit) {
   auto chain = chain_of(sample.user_chain, sample.ip, !sample.in_kernel);
+  Leave outermost = Leave::kUnmapped;
   for (size_t i = 0; i < chain.size(); ++i) {
-    FrameOrigin origin = i == 0 ? FrameOrigin::kTop : FrameOrigin::kRecordedChain;
-    LocatedFrame located = locate({chain[i], i == 0}, origin, process, modules);
-    bool is_last = i + 1 == chain.size();
-    if (is_last && located.module != nullptr) {
-      outermost = rules.find(*located.module, located.frame.position);
-    }
+    const CodePlace& place = places.find(chain[i], i == 0);
+    outermost = place.leave;
     visit({.pc = chain[i],
-           .frame = located.frame,
-           .cfa = {},
-           .registers = i == 0 ? sample.registers : nothing_known,
-           .rule = is_last ? outermost : nullptr});
+           .frame = frame_of(place, i == 0 ? FrameOrigin::kTop : FrameOrigin::kRecordedChain),
+           .is_top = i == 0,
+           .registers = i == 0 ? &sample.registers : nullptr});
   }
   // A kernel thread has no user part and no mappings: the kernel chain is all there ever was.
   if (chain.empty() && process.space.mappings().empty()) return StopReason::kReachedRoot;
-  bool is_root = outermost != nullptr && outermost->is_root();
-  return is_root ? StopReason::kReachedRoot : StopReason::kRecordedChain;
+  return outermost == Leave::kRoot ? StopReason::kReachedRoot : StopReason::kRecordedChain;
 }
 
-// One walk by CFI. Stands on a frame: its registers, whether its pc is exact, and the sp its callee left it.
-class CfiWalk {
+// Where a walk stands: a frame's pc and whether that is exact, and the registers that nearly all rules make
+// do with.
+struct Cursor {
+  RuntimeAddr pc;
+  RuntimeAddr low;  // rsp: mostly the CFA of the frame called; at first where the sample was taken
+  uint64_t fp = 0;
+  bool knows_fp = false;
+  bool is_exact = true;
+  FrameOrigin origin = FrameOrigin::kTop;
+  SnifferId sniffer{0};
+  uint64_t depth = 0;
+
+  // An interrupted function may have popped its own return address (vfork keeps it in a register); any other
+  // has it between its sp and the CFA.
+  bool grows_to(RuntimeAddr cfa) const { return is_exact ? cfa >= low : cfa > low; }
+  // Nothing was called from zero, so that is no frame; and only CFI can make one a root.
+  bool is_nowhere() const { return !is_exact && pc.value == 0; }
+};
+
+Frame frame_at(const Cursor& at, const CodePlace& place) {
+  return {.module = place.module,
+          .origin = at.origin,
+          .sniffer = static_cast<uint8_t>(at.sniffer.index),
+          .follows_no_call = at.origin == FrameOrigin::kSniffed && place.follows_no_call,
+          .position = place.position};
+}
+
+// One walk over registers and stack.
+class Walk {
  public:
-  CfiWalk(const Sample& sample, const Process& process, const ModuleTable& modules, RuleCache& rules,
-          const FrameVisitor& visit)
-      : process_(process),
-        modules_(modules),
-        rules_(rules),
+  Walk(const Sample& sample, const Process& process, PlaceCache& places, FrameVisitor visit, bool follows_all,
+       bool is_again = false)
+      : sample_(sample),
+        process_(process),
+        places_(places),
         visit_(visit),
         memory_(sample),
-        registers_(sample.registers),
-        low_({*sample.registers.find(Register::rsp)}) {}
+        most_frames_(most_frames_in(sample)),
+        is_again_(is_again),
+        follows_all_(follows_all),
+        ranges_({*sample.registers.find(Register::rsp)}) {
+    take(sample.registers, {*sample.registers.find(Register::rsp)}, true);
+    if (sample.stack_count > 0 && !is_again) places.trail().follow(sample);
+  }
 
   StopReason run() {
-    for (unsigned depth = 0; depth < kMaxDepth; ++depth) {
-      if (auto reason = step()) return *reason;
+    while (at_.depth < most_frames_) {
+      if (auto stop = step()) return *stop;
     }
     return StopReason::kDepthLimit;
   }
 
  private:
-  // Visits the frame and moves to its caller, or says why there is none to move to.
-  std::optional<StopReason> step() {
-    CodePosition position{{*registers_.find(Register::rip)}, is_exact_};
-    // Nothing was called from there, so it is no frame; and only CFI can make it a root.
-    if (!is_exact_ && position.pc.value == 0) return StopReason::kUnmapped;
+  using Stop = std::optional<StopReason>;
 
-    LocatedFrame here = locate(position, origin_, process_, modules_);
-    const UnwindRule* rule =
-        here.module == nullptr ? nullptr : rules_.find(*here.module, here.frame.position);
-    // Nothing called the trampoline that a signal handler returns to: the kernel set up a return to its first
-    // instruction. (Its CFI begins a byte early to be found by pc - 1 all the same.)
-    if (rule != nullptr && rule->is_signal_frame && !is_exact_)
-      here.frame.position = here.frame.position.plus(1);
-    Recovered cfa =
-        rule == nullptr ? Recovered(StopReason::kNoUnwindInfo) : cfa_of(*rule, registers_, memory_);
-    visit_({.pc = position.pc,
-            .frame = here.frame,
-            .cfa = {cfa.ok() ? cfa.value() : 0},
-            .registers = registers_,
-            .rule = rule});
-    if (here.module == nullptr) return StopReason::kUnmapped;
-    if (rule != nullptr && rule->is_root()) return StopReason::kReachedRoot;
-    if (rule == nullptr && is_entry_code(*here.module, here.frame.position)) return StopReason::kReachedRoot;
-    if (!cfa.ok()) return cfa.problem();
-    bool in_epilogue = is_exact_ && is_epilogue(code_at(*here.module, here.frame.position));
-    return move_to_caller(*rule, {cfa.value()}, in_epilogue);
+  // Visits a frame or several and moves to the caller, or says why there is none to move to.
+  Stop step() {
+    if (!follows_all_) {
+      if (auto stop = step_by_short_rules()) return stop;
+    }
+    if (at_.is_nowhere()) return StopReason::kUnmapped;
+    // By value: a second walk for the other registers may take the place's room in the cache.
+    CodePlace place = places_.find(at_.pc, at_.is_exact);
+    return step_carefully(place);
   }
 
-  std::optional<StopReason> move_to_caller(const UnwindRule& rule, RuntimeAddr cfa, bool in_epilogue) {
-    // An interrupted function may have popped its own return address (vfork keeps it in a register); any
-    // other has it between its sp and the CFA. Only a signal frame may lead down: from an alternate stack.
-    bool grows = is_exact_ ? cfa >= low_ : cfa > low_;
-    if (!grows && !rule.is_signal_frame) return StopReason::kNoProgress;
+  // As far as the two short forms of rules lead. The heart of the walk: it stands on a cursor of its own,
+  // which the compiler keeps in registers.
+  Stop step_by_short_rules() {
+    Cursor at = at_;
+    Stop stop;
+    while (at.depth < most_frames_ && !at.is_nowhere()) {
+      const CodePlace& place = places_.find(at.pc, at.is_exact);
+      bool is_by_rbp = place.leave == Leave::kByRbp && at.knows_fp;
+      if (!is_by_rbp && place.leave != Leave::kByRsp) break;
+      uint64_t base = is_by_rbp ? at.fp : at.low.value;
+      RuntimeAddr cfa{base + static_cast<uint64_t>(int64_t{place.cfa_offset})};
+      visit_({.pc = at.pc, .cfa = cfa, .frame = frame_at(at, place), .is_top = at.depth == 0});
+      if (!at.grows_to(cfa)) {
+        stop = StopReason::kNoProgress;
+        break;
+      }
+      places_.trail().note(cfa.minus(8));
+      Recovered return_pc = memory_.read(cfa.minus(8));
+      if (!return_pc.ok()) {
+        stop = return_pc.problem();
+        break;
+      }
+      if (place.rbp_slot != 0) take_saved_fp(place, cfa, at);
+      at.pc = {return_pc.value()};
+      at.low = cfa;
+      at.is_exact = false;
+      at.origin = FrameOrigin::kSniffed;
+      at.sniffer = Sniffers::kCfi;
+      ++at.depth;
+    }
+    at_ = at;
+    return stop;
+  }
+
+  void take_saved_fp(const CodePlace& place, RuntimeAddr cfa, Cursor& at) const {
+    RuntimeAddr slot = cfa.plus(static_cast<uint64_t>(int64_t{place.rbp_slot} * 8));
+    if (at.is_exact && slot < at.low) return;  // popped already (step.h)
+    Recovered saved = memory_.read(slot);
+    at.knows_fp = saved.ok();
+    at.fp = saved.ok() ? saved.value() : 0;
+  }
+
+  Stop step_carefully(const CodePlace& place) {
+    if (place.leave == Leave::kUnmapped) return end_at(place, StopReason::kUnmapped);
+    const Sniffers& sniffers = places_.sources().sniffers;
+    for (SnifferId id : sniffers.order()) {
+      if (id == Sniffers::kCfi) {
+        if (place.leave == Leave::kRoot) return end_at(place, StopReason::kReachedRoot);
+        if (const UnwindRule* rule = places_.rule_of(place)) return step_by_rule(place, *rule);
+      } else if (places_.applies(id, place.module)) {
+        if (auto info = ask(id, place)) return step_by_answer(place, id, *info);
+      }
+    }
+    return end_at(place, StopReason::kNoUnwindInfo);
+  }
+
+  Stop step_by_rule(const CodePlace& place, const UnwindRule& rule) {
+    if (rule.is_root()) return end_at(place, StopReason::kReachedRoot);
+    follow_all();
+    Recovered cfa = cfa_of(rule, registers_, memory_);
+    visit(place, {cfa.ok() ? cfa.value() : 0}, &rule);
+    if (!cfa.ok()) return cfa.problem();
+    // Only a signal frame may lead down: from an alternate stack.
+    if (!at_.grows_to({cfa.value()}) && !(rule.is_signal_frame && ranges_.leave_for(at_.low, {cfa.value()})))
+      return StopReason::kNoProgress;
     Registers caller;
-    if (auto problem = recover_caller(rule, cfa.value, registers_, memory_, in_epilogue, caller))
+    if (auto problem = recover_caller(rule, cfa.value(), registers_, memory_, at_.is_exact, caller))
       return problem;
-    registers_ = caller;
-    low_ = cfa;
-    is_exact_ = rule.is_signal_frame;
-    origin_ = FrameOrigin::kCfi;
+    move_to(caller, {cfa.value()}, rule.is_signal_frame, Sniffers::kCfi);
     return std::nullopt;
   }
 
+  std::optional<UnwindInfo> ask(SnifferId id, const CodePlace& place) {
+    Registers followed = followed_registers();
+    const ModuleTable& modules = places_.sources().modules;
+    auto all = [this]() -> const Registers& {
+      follow_all();
+      return registers_;
+    };
+    PendingFrame frame({.pc = at_.pc,
+                        .is_exact = at_.is_exact,
+                        .is_top = at_.depth == 0,
+                        .low = at_.low,
+                        .module = &modules.module(place.module),
+                        .position = place.position},
+                       followed, all, memory_, process_, modules);
+    auto info = places_.sources().sniffers.entry(id).sniffer->unwind(frame);
+    if (!info || info->stop) return info;
+    auto refusal = refusal_of(*info);
+    if (!refusal) return info;
+    if (!is_again_) places_.count_refusal(id, *refusal);
+    return std::nullopt;
+  }
+
+  // What makes a sniffer's answer useless. Its frame is then asked of the next one.
+  std::optional<SnifferRefusal> refusal_of(const UnwindInfo& info) const {
+    if (!info.caller.knows(Register::rip) || !info.caller.knows(Register::rsp))
+      return SnifferRefusal::kLacksRegisters;
+    RuntimeAddr sp{*info.caller.find(Register::rsp)};
+    if (!at_.grows_to(info.id.cfa)) return SnifferRefusal::kNoProgress;
+    if (!memory_.may_hold(info.id.cfa.minus(1)) || !memory_.may_hold(sp.minus(1)))
+      return SnifferRefusal::kOffTheStack;
+    if (!at_.grows_to(sp)) return SnifferRefusal::kNoProgress;
+    return std::nullopt;
+  }
+
+  Stop step_by_answer(const CodePlace& place, SnifferId id, const UnwindInfo& info) {
+    visit(place, info.id.cfa, nullptr);
+    if (info.stop) return info.stop;
+    move_to(info.caller, info.id.cfa, info.caller_was_interrupted, id);
+    return std::nullopt;
+  }
+
+  Stop end_at(const CodePlace& place, StopReason reason) {
+    visit(place, {}, nullptr);
+    return reason;
+  }
+
+  void visit(const CodePlace& place, RuntimeAddr cfa, const UnwindRule* rule) {
+    visit_({.pc = at_.pc,
+            .cfa = cfa,
+            .frame = frame_at(at_, place),
+            .is_top = at_.depth == 0,
+            .registers = follows_all_ ? &registers_ : nullptr,
+            .rule = rule});
+  }
+
+  void take(const Registers& caller, RuntimeAddr cfa, bool was_interrupted) {
+    if (follows_all_) registers_ = caller;
+    at_.pc = {*caller.find(Register::rip)};
+    at_.low = {caller.find(Register::rsp).value_or(cfa.value)};
+    auto fp = caller.find(Register::rbp);
+    at_.knows_fp = fp.has_value();
+    at_.fp = fp.value_or(0);
+    at_.is_exact = was_interrupted;
+  }
+
+  void move_to(const Registers& caller, RuntimeAddr cfa, bool was_interrupted, SnifferId found_by) {
+    take(caller, cfa, was_interrupted);
+    at_.origin = FrameOrigin::kSniffed;
+    at_.sniffer = found_by;
+    ++at_.depth;
+  }
+
+  Registers followed_registers() const {
+    if (follows_all_) return registers_;
+    Registers followed;
+    followed.set(Register::rip, at_.pc.value);
+    followed.set(Register::rsp, at_.low.value);
+    if (at_.knows_fp) followed.set(Register::rbp, at_.fp);
+    return followed;
+  }
+
+  // From here on every register is followed; the frames so far are walked again for theirs.
+  void follow_all() {
+    if (follows_all_) return;
+    auto nobody = [](const WalkedFrame&) {};
+    Walk again(sample_, process_, places_, nobody, true, true);
+    while (again.at_.depth < at_.depth && !again.step()) {
+    }
+    // A plug-in may answer differently when it is asked twice.
+    bool is_same = again.at_.depth == at_.depth && again.at_.pc == at_.pc && again.at_.low == at_.low;
+    registers_ = is_same ? again.registers_ : followed_registers();
+    follows_all_ = true;
+  }
+
+  const Sample& sample_;
   const Process& process_;
-  const ModuleTable& modules_;
-  RuleCache& rules_;
-  const FrameVisitor& visit_;
+  PlaceCache& places_;
+  const FrameVisitor visit_;
   const StackMemory memory_;
-  Registers registers_;
-  RuntimeAddr low_;
-  bool is_exact_ = true;
-  FrameOrigin origin_ = FrameOrigin::kTop;
+  const uint64_t most_frames_;
+  const bool is_again_;  // a second walk over the sample for the sake of the first
+  Cursor at_;
+  bool follows_all_;
+  Registers registers_;  // at the cursor, if follows_all_
+  WalkedRanges ranges_;
 };
+
+void elide_middle(uint32_t max_depth, UnwoundStack& stack) {
+  stack.elided = elided_of(stack.frames.size(), max_depth);
+  auto first = stack.frames.begin() + static_cast<ptrdiff_t>(stack.elided.at);
+  stack.frames.erase(first, first + static_cast<ptrdiff_t>(stack.elided.count));
+}
 
 }  // namespace
 
-StopReason walk(const Sample& sample, const Process& process, const ModuleTable& modules, RuleCache& rules,
-                const FrameVisitor& visit) {
+StopReason walk(const Sample& sample, const Process& process, PlaceCache& places, FrameVisitor visit,
+                Follow follow) {
+  places.enter(process);
   const Registers& registers = sample.registers;
   bool has_registers = registers.knows(Register::rip) && registers.knows(Register::rsp);
   // Without a stack the registers alone still give the first frame, which is all there is of a process whose
   // memory goes away while it is in execve or exits.
   bool is_walkable = has_registers && (sample.stack_count > 0 || sample.user_chain.empty());
-  if (!is_walkable) return walk_chain(sample, process, modules, rules, visit);
-  return CfiWalk(sample, process, modules, rules, visit).run();
+  if (!is_walkable) return walk_chain(sample, process, places, visit);
+  return Walk(sample, process, places, visit, follow == Follow::kAllRegisters).run();
 }
 
-void unwind(const Sample& sample, const ProcessTable& processes, const Process& process, RuleCache& rules,
-            UnwoundStack& stack) {
-  stack.frames.clear();
+StopReason walk_with_kernel(const Sample& sample, const ProcessTable& processes, const Process& process,
+                            PlaceCache& places, FrameVisitor visit, Follow follow) {
   auto kernel_chain = chain_of(sample.kernel_chain, sample.ip, sample.in_kernel);
   for (size_t i = 0; i < kernel_chain.size(); ++i) {
-    RuntimeAddr lookup = CodePosition{kernel_chain[i], i == 0}.lookup();
-    stack.frames.push_back({.module = processes.kernel_module(lookup),
-                            .position = {lookup.value},
-                            .origin = i == 0 ? FrameOrigin::kTop : FrameOrigin::kRecordedChain,
-                            .in_kernel = true});
+    RuntimeAddr lookup = i == 0 ? kernel_chain[i] : kernel_chain[i].minus(1);
+    visit({.pc = kernel_chain[i],
+           .frame = {.module = processes.kernel_module(lookup),
+                     .origin = i == 0 ? FrameOrigin::kTop : FrameOrigin::kRecordedChain,
+                     .in_kernel = true,
+                     .position = {lookup.value}}});
   }
-  stack.stop = walk(sample, process, processes.modules(), rules,
-                    [&stack](const WalkedFrame& walked) { stack.frames.push_back(walked.frame); });
+  return walk(sample, process, places, visit, follow);
+}
+
+void unwind(const Sample& sample, const ProcessTable& processes, const Process& process, PlaceCache& places,
+            uint32_t max_depth, UnwoundStack& stack) {
+  stack.frames.clear();
+  auto keep = [&stack](const WalkedFrame& walked) { stack.frames.push_back(walked.frame); };
+  stack.stop = walk_with_kernel(sample, processes, process, places, keep);
+  elide_middle(max_depth, stack);
 }
 
 }  // namespace jitprof

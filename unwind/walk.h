@@ -1,36 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <functional>
+#include <vector>
 
+#include "base/function_ref.h"
 #include "base/position.h"
 #include "base/registers.h"
 #include "profiler/event.h"
-#include "unwind/cfi/rule_cache.h"
+#include "unwind/place_cache.h"
 #include "unwind/space/process_table.h"
 #include "unwind/unwound_stack.h"
 
 namespace jitprof {
 
-// One physical frame as the raw walk passes it. References live during the visit.
+// One physical frame as the raw walk passes it. References and pointers live during the visit.
 struct WalkedFrame {
   RuntimeAddr pc;   // the exact pc: a return address for callers
-  Frame frame;      // the same, moved back for callers and freed of the process
-  RuntimeAddr cfa;  // sp of the caller at its call; {0} when nothing says (the last frame may lack it)
-  const Registers& registers;  // at pc; what could not be recovered is unavailable
-  const UnwindRule* rule;      // that leads to the caller; nullptr when there is none
+  RuntimeAddr cfa;  // sp of the caller at its call; {0} when nothing says (a root, the last frame)
+  Frame frame;      // the pc moved back for callers and freed of the process; who found it
+  bool is_top = false;
+  // With Follow::kAllRegisters only, else nullptr: the registers at pc, where what could not be recovered is
+  // unavailable, and the CFI rule that leads to the caller, if CFI does.
+  const Registers* registers = nullptr;
+  const UnwindRule* rule = nullptr;
 };
-using FrameVisitor = std::function<void(const WalkedFrame&)>;
+using FrameVisitor = FunctionRef<void(const WalkedFrame&)>;
 
-// The raw walk of a sample's user part: by CFI over registers and stack bytes if the sample has them, else
-// along the recorded chain. Calls `visit` leaf first for each frame and says why it ended. Nothing is kept
-// but what `rules` caches.
-StopReason walk(const Sample& sample, const Process& process, const ModuleTable& modules, RuleCache& rules,
-                const FrameVisitor& visit);
+enum class Follow : uint8_t { kWhatIsNeeded, kAllRegisters };
 
-// The whole stack of a sample: its kernel chain, then its walked user part. Reuses `stack`'s memory.
-void unwind(const Sample& sample, const ProcessTable& processes, const Process& process, RuleCache& rules,
-            UnwoundStack& stack);
+// The raw walk of a sample's user part: by CFI and sniffers over registers and stack bytes if the sample has
+// them, else along the recorded chain. Calls `visit` leaf first for each frame and says why it ended.
+// Allocates nothing once `places` is warm.
+StopReason walk(const Sample& sample, const Process& process, PlaceCache& places, FrameVisitor visit,
+                Follow follow = Follow::kWhatIsNeeded);
+
+// The same of the whole stack: first the kernel chain, whose frames have no more than pc and frame.
+StopReason walk_with_kernel(const Sample& sample, const ProcessTable& processes, const Process& process,
+                            PlaceCache& places, FrameVisitor visit, Follow follow = Follow::kWhatIsNeeded);
+
+// The whole stack of a sample; of more than `max_depth` frames both ends. Reuses `stack`'s memory.
+void unwind(const Sample& sample, const ProcessTable& processes, const Process& process, PlaceCache& places,
+            uint32_t max_depth, UnwoundStack& stack);
+
+inline constexpr uint32_t kDefaultMaxDepth = 100'000;
 
 }  // namespace jitprof

@@ -100,7 +100,7 @@ bool apply_to_stack(const ExpressionOp& op, ValueStack& stack) {
       stack.push(stack.peek(1));
       return true;
     case DW_OP_pick:
-      stack.push(stack.peek(op.first));
+      stack.push(stack.peek(op.operand));
       return true;
     case DW_OP_swap: {
       uint64_t top = stack.pop(), second = stack.pop();
@@ -127,7 +127,7 @@ bool apply_to_stack(const ExpressionOp& op, ValueStack& stack) {
       return true;
     }
     case DW_OP_plus_uconst:
-      stack.push(stack.pop() + op.first);
+      stack.push(stack.pop() + op.operand);
       return true;
     case DW_OP_nop:
       return true;
@@ -147,7 +147,7 @@ std::optional<uint64_t> pushed_value(const ExpressionOp& op, const Registers& re
     return value ? std::optional(*value + offset) : std::nullopt;
   };
   if (op.op >= DW_OP_lit0 && op.op <= DW_OP_lit31) return op.op - DW_OP_lit0;
-  if (op.op >= DW_OP_breg0 && op.op <= DW_OP_breg31) return register_plus(op.op - DW_OP_breg0, op.first);
+  if (op.op >= DW_OP_breg0 && op.op <= DW_OP_breg31) return register_plus(op.op - DW_OP_breg0, op.operand);
   switch (op.op) {
     case DW_OP_const1u:
     case DW_OP_const1s:
@@ -159,9 +159,7 @@ std::optional<uint64_t> pushed_value(const ExpressionOp& op, const Registers& re
     case DW_OP_const8s:
     case DW_OP_constu:
     case DW_OP_consts:
-      return op.first;
-    case DW_OP_bregx:
-      return register_plus(op.first, op.second);
+      return op.operand;
     case DW_OP_call_frame_cfa:
       return cfa;
     default:
@@ -173,14 +171,14 @@ std::optional<uint64_t> pushed_value(const ExpressionOp& op, const Registers& re
 bool is_binary(uint8_t op) { return op >= DW_OP_and && op <= DW_OP_ne; }
 
 Recovered dereference(const ExpressionOp& op, uint64_t place, const StackMemory& memory) {
-  uint64_t size = op.op == DW_OP_deref ? 8 : op.first;
+  uint64_t size = op.op == DW_OP_deref ? 8 : op.operand;
   if (size != 1 && size != 2 && size != 4 && size != 8) return StopReason::kUnreadable;
   return memory.read({place}, static_cast<unsigned>(size));
 }
 
 }  // namespace
 
-Recovered evaluate(const Expression& expression, const Registers& registers, const StackMemory& memory,
+Recovered evaluate(Expression expression, const Registers& registers, const StackMemory& memory,
                    std::optional<uint64_t> cfa) {
   ValueStack stack;
   size_t next = 0;
@@ -188,7 +186,7 @@ Recovered evaluate(const Expression& expression, const Registers& registers, con
     if (steps == kMaxSteps) return StopReason::kUnreadable;
     const ExpressionOp& op = expression[next++];
     if (op.op == DW_OP_skip || op.op == DW_OP_bra) {
-      if (op.op == DW_OP_skip || stack.pop() != 0) next = op.target;
+      if (op.op == DW_OP_skip || stack.pop() != 0) next = op.operand;
     } else if (op.op == DW_OP_deref || op.op == DW_OP_deref_size) {
       Recovered word = dereference(op, stack.pop(), memory);
       if (!word.ok()) return stack.ok() ? word.problem() : StopReason::kUnreadable;

@@ -15,7 +15,7 @@ namespace jitprof {
 // trampoline. `cfa` is nullopt while the CFA itself is being computed. kUnreadable also when the expression
 // uses an unavailable register, an operation that makes no sense in CFI, or runs past its limits; reads go to
 // the recorded stack only.
-Recovered evaluate(const Expression& expression, const Registers& registers, const StackMemory& memory,
+Recovered evaluate(Expression expression, const Registers& registers, const StackMemory& memory,
                    std::optional<uint64_t> cfa);
 
 }  // namespace jitprof

@@ -13,7 +13,7 @@ Recovered known(const Registers& registers, Register number) {
 
 Recovered recover(const UnwindRule& rule, Register number, uint64_t cfa, const Registers& registers,
                   const StackMemory& memory) {
-  const RegisterRule& how = rule.of(number);
+  RegisterRule how = rule.of(number);
   switch (how.kind) {
     case RegisterRule::Kind::kUndefined:
       return StopReason::kUnreadable;
@@ -51,11 +51,12 @@ Recovered cfa_of(const UnwindRule& rule, const Registers& registers, const Stack
 }
 
 std::optional<StopReason> recover_caller(const UnwindRule& rule, uint64_t cfa, const Registers& registers,
-                                         const StackMemory& memory, bool in_epilogue, Registers& caller) {
+                                         const StackMemory& memory, bool is_exact, Registers& caller) {
   caller = Registers();
   for (unsigned i = 0; i < kRegisterCount; ++i) {
     auto number = static_cast<Register>(i);
-    bool is_popped = in_epilogue && has_slot_below_sp(rule.of(number), cfa, registers);
+    bool is_popped =
+        is_exact && number != Register::rip && has_slot_below_sp(rule.of(number), cfa, registers);
     Recovered value = is_popped ? known(registers, number) : recover(rule, number, cfa, registers, memory);
     if (value.ok()) {
       caller.set(number, value.value());

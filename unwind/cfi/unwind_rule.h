@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "base/registers.h"
 
 namespace jitprof {
 
-// A step of a DWARF expression: opcode and operands already decoded (DW_OP_*).
+// A step of a DWARF expression: opcode (DW_OP_*) and decoded operand. Of DW_OP_skip and DW_OP_bra the operand
+// is the index of the step they go to; DW_OP_bregx is written as DW_OP_breg0 + n.
 struct ExpressionOp {
   uint8_t op = 0;
-  uint64_t first = 0;
-  uint64_t second = 0;
-  uint32_t target = 0;  // index of the op that DW_OP_skip and DW_OP_bra go to
+  uint64_t operand = 0;
   auto operator<=>(const ExpressionOp&) const = default;
 };
-using Expression = std::vector<ExpressionOp>;
+using Expression = std::span<const ExpressionOp>;
 
 // How the caller gets one register back. DWARF 5, 6.4.1.
 struct RegisterRule {
@@ -31,27 +29,48 @@ struct RegisterRule {
     kAtExpression,  // in memory where the expression points
     kExpression,    // the expression's value
   };
-  Kind kind = Kind::kSameValue;
+  Register number{};  // of the register that is got back
+  Kind kind = Kind::kUndefined;
   Register other{};
-  int64_t offset = 0;
-  uint32_t expression = 0;  // index into UnwindRule::expressions
+  uint8_t expression = 0;  // index into UnwindRule::expressions
+  int32_t offset = 0;
   auto operator<=>(const RegisterRule&) const = default;
 };
+static_assert(sizeof(RegisterRule) == 8);
 
-// One row of CFI: how to leave the frame whose pc it covers.
+// The rule of a register that a row does not mention (psABI, 3.2.1): the callee saves some registers, the
+// caller's rsp is the CFA, and the others may hold anything.
+constexpr RegisterRule unmentioned(Register number) {
+  using Kind = RegisterRule::Kind;
+  if (number == Register::rsp) return {.number = number, .kind = Kind::kCfaOffset};
+  bool is_kept = is_callee_saved(number) || number == Register::rip;
+  return {.number = number, .kind = is_kept ? Kind::kSameValue : Kind::kUndefined};
+}
+
+// One distinct row of CFI: how to leave the frames whose pcs it covers. Belongs to an UnwindTable and views
+// its memory.
 struct UnwindRule {
   enum class Cfa : uint8_t { kRegisterOffset, kExpression };
   Cfa cfa = Cfa::kRegisterOffset;
   Register cfa_register{};
-  int64_t cfa_offset = 0;
-  uint32_t cfa_expression = 0;
-  bool is_signal_frame = false;                        // the caller was interrupted: its pc is exact
-  std::array<RegisterRule, kRegisterCount> registers;  // by DWARF number; rip is the return address
-  std::vector<Expression> expressions;
-  auto operator<=>(const UnwindRule&) const = default;
+  uint8_t cfa_expression = 0;    // index into expressions
+  bool is_signal_frame = false;  // the caller was interrupted: its pc is exact
+  int32_t cfa_offset = 0;
+  std::span<const RegisterRule>
+      registers;  // that differ from unmentioned(), by number; rip is the return address
+  std::span<const Expression> expressions;
 
-  const RegisterRule& of(Register number) const { return registers[static_cast<unsigned>(number)]; }
-  bool is_root() const { return of(Register::rip).kind == RegisterRule::Kind::kUndefined; }
+  RegisterRule of(Register number) const {
+    for (const RegisterRule& rule : registers) {
+      if (rule.number == number) return rule;
+    }
+    return unmentioned(number);
+  }
+  // Nothing called this frame. rip has the highest number, so its rule is the last.
+  bool is_root() const {
+    return !registers.empty() && registers.back().number == Register::rip &&
+           registers.back().kind == RegisterRule::Kind::kUndefined;
+  }
 };
 
 }  // namespace jitprof

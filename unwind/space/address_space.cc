@@ -8,6 +8,7 @@ namespace jitprof {
 void AddressSpace::map(const Mapping& mapping) {
   // An end before the start is a recording's nonsense size that wrapped around.
   if (mapping.end <= mapping.start) return;
+  ++changes_;
   auto next = mappings_.lower_bound(mapping.start);
   if (next != mappings_.begin()) {
     Mapping& before = std::prev(next)->second;
@@ -27,6 +28,11 @@ void AddressSpace::map(const Mapping& mapping) {
     next = mappings_.erase(next);
   }
   mappings_.insert_or_assign(mapping.start, mapping);
+}
+
+void AddressSpace::clear() {
+  mappings_.clear();
+  ++changes_;
 }
 
 const Mapping* AddressSpace::find(RuntimeAddr position) const {

@@ -22,12 +22,15 @@ class AddressSpace {
  public:
   // The newer mapping wins where it overlaps; what is left of an older one keeps its bias.
   void map(const Mapping& mapping);
-  void clear() { mappings_.clear(); }
+  void clear();
   const Mapping* find(RuntimeAddr position) const;
   const std::map<RuntimeAddr, Mapping>& mappings() const { return mappings_; }
+  // How often it changed: what was found out about a space holds while this stays the same.
+  uint32_t changes() const { return changes_; }
 
  private:
   std::map<RuntimeAddr, Mapping> mappings_;  // by start; never overlapping
+  uint32_t changes_ = 0;
 };
 
 }  // namespace jitprof

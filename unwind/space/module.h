@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ using ModuleId = Id<struct ModuleTag>;
 struct Module {
   enum class Kind { kFile, kVdso, kKernel, kKernelModule, kAnonymous };
   // Why there are no bytes to look into; counted in the footer.
-  enum class Problem { kNone, kMissing, kUnreadable, kOtherBuildId };
+  enum class Problem : uint8_t { kNone, kMissing, kUnreadable, kOtherBuildId };
 
   ModuleId id;
   Kind kind = Kind::kFile;
@@ -36,5 +37,8 @@ struct Module {
     return slash == std::string_view::npos || slash + 1 == text.size() ? text : text.substr(slash + 1);
   }
 };
+
+// What is wrong and what helps, in prose; "" for kNone.
+const char* describe(Module::Problem problem);
 
 }  // namespace jitprof

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "unwind/sniff/sniffer.h"
+
+namespace jitprof {
+
+// Takes rbp for a frame pointer where nothing else knows the code: [rbp] holds the caller's rbp, [rbp + 8]
+// the return address. A guess, so everything about it must fit: rbp is aligned, above the frame's sp and on
+// the recorded stack, and what it leads to can be a return address.
+//
+// A leaf that has pushed nothing yet, or never does (libjvm's copy loops, PLT entries that linkers write no
+// CFI for), would lose its caller that way: where its own code is known and its rsp points behind a call,
+// that is where it returns to, and rbp is its caller's.
+class FramePointerSniffer : public Sniffer {
+ public:
+  std::optional<UnwindInfo> unwind(const PendingFrame& frame) const override;
+};
+
+}  // namespace jitprof
