@@ -5,6 +5,7 @@
 
 #include "base/one_line.h"
 #include "cli/commands.h"
+#include "cli/exit_status.h"
 #include "cli/pipeline.h"
 #include "cli/reading_options.h"
 
@@ -98,13 +99,33 @@ Status print_contents(const ReadingOptions&, const std::string& file, Recording&
   return played;
 }
 
-int print_info(const ParsedOptions& parsed) { return for_each_recording(parsed, print_contents); }
+int print_sniffers(const ParsedOptions& parsed) {
+  ReadingOptions options;
+  Status read = read_sniffers(parsed, options);
+  if (!read.ok()) return fail(read.error().message);
+  std::printf("%-14s %-24s %-24s %s\n", "locus", "name", "object", "enabled");
+  for (SnifferId id : options.sniffers.order()) {
+    const Sniffers::Entry& entry = options.sniffers.entry(id);
+    std::string object = entry.object.empty() ? "any" : on_one_line(entry.object);
+    std::printf("%-14s %-24s %-24s %s\n", name_of(entry.locus), on_one_line(entry.name).c_str(),
+                object.c_str(), entry.is_enabled ? "yes" : "no");
+  }
+  return options.has_refused_plugins ? kFailed : kOk;
+}
+
+int print_info(const ParsedOptions& parsed) {
+  if (!parsed.has("sniffers")) return for_each_recording(parsed, print_contents);
+  if (parsed.has("file")) return fail("info --sniffers is about this command line: leave out FILE");
+  return print_sniffers(parsed);
+}
 
 }  // namespace
 
 int run_info(const Arguments& arguments) {
   po::options_description description("jitprof info [OPTIONS] [FILE…]\n\nOptions");
   add_reading_options(description);
+  add_sniffer_options(description);
+  description.add_options()("sniffers", "list who unwinds instead, in the order in which they are asked");
   return run_with_options(arguments, description, "file", print_info);
 }
 

@@ -4,40 +4,11 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "output/profile_builder.h"
+#include "cli/batch_unwinder.h"
 #include "symbolize/running_kernel.h"
-#include "unwind/walk.h"
 
 namespace jitprof {
 namespace {
-
-// Hands each event to the tables that keep track of it.
-struct Apply {
-  Playback& playback;
-  bool is_perf_data = false;
-  const std::string& kernel_release;
-  void operator()(const Sample&) {}
-  void operator()(const LostEvent&) {}
-  void operator()(const MapEvent& event) {
-    playback.processes.apply(event);
-    // perf's record of the kernel's text: "[kernel.kallsyms]_text", the place of that symbol as offset.
-    constexpr std::string_view kKernelText = "[kernel.kallsyms]";
-    if (is_perf_data && event.in_kernel && event.path.starts_with(kKernelText) && playback.kallsyms.empty()) {
-      playback.kallsyms = symbols_of_running_kernel(
-          kernel_release, std::string_view(event.path).substr(kKernelText.size()), {event.offset.value});
-    }
-  }
-  void operator()(const CommEvent& event) { playback.processes.apply(event); }
-  void operator()(const ForkEvent& event) { playback.processes.apply(event); }
-  void operator()(const ExitEvent& event) { playback.processes.apply(event); }
-  void operator()(const ModuleEvent& event) { playback.modules.apply(event); }
-  void operator()(const SideFileEvent& event) {
-    playback.modules.apply(event);
-    if (event.kind == SideFileKind::kKallsyms) {
-      playback.kallsyms.append(reinterpret_cast<const char*>(event.bytes.data()), event.bytes.size());
-    }
-  }
-};
 
 std::vector<ValueType> value_types_of(const std::vector<SampledEvent>& events) {
   // A recorder killed before its first chunk leaves a file without events: nothing, but readable.
@@ -64,6 +35,9 @@ std::string join(const std::vector<std::string>& words) {
 // The first run gives the profile its header; later ones must have sampled the same events.
 Status take_header(const RecordingHeader& header, const std::string& file, bool is_first, Profile& profile) {
   std::vector<ValueType> types = value_types_of(header.events);
+  uint64_t& stack_size = profile.stack_size;
+  if (header.stack_size > 0)
+    stack_size = stack_size == 0 ? header.stack_size : std::min(stack_size, header.stack_size);
   if (is_first) {
     profile.value_types = types;
     profile.command = join(header.command_line);
@@ -86,27 +60,65 @@ Status take_header(const RecordingHeader& header, const std::string& file, bool 
 // Feeds one run's samples to the builder.
 class RunReader {
  public:
-  RunReader(Playback& playback, ProfileBuilder& builder) : playback_(playback), builder_(builder) {}
+  RunReader(const ReadingOptions& options, Playback& playback, ProfileBuilder& builder, WorkerPool& pool)
+      : sniffers_(options.sniffers),
+        playback_(playback),
+        builder_(builder),
+        batch_({playback.modules, tables_, sniffers_}, playback.processes, options.max_depth, pool) {}
 
-  void visit(const Event& event) {
-    if (const auto* sample = std::get_if<Sample>(&event)) add(*sample);
-    if (const auto* lost = std::get_if<LostEvent>(&event)) builder_.profile().lost += lost->count;
+  Status read(Recording& recording) {
+    Status status = read_events(recording);
+    finish_batch();
+    return status;
   }
   uint64_t duration_ns() const { return last_ns_ - first_ns_; }
+  // What walks met that a user should know of, for the footer.
+  void add_shortfalls(std::map<std::string, uint64_t>& shortfalls) const {
+    for (const auto& [key, count] : batch_.refusals()) {
+      const auto& [sniffer, refusal] = key;
+      shortfalls["answers of sniffer '" + sniffers_.entry(sniffer).name + "' " + text_of(refusal) +
+                 ", not taken"] += count;
+    }
+    for (const UnwindTables::Unreadable& damaged : tables_.unreadable()) {
+      const std::string& path = playback_.modules.module(damaged.module).path;
+      shortfalls["unreadable entries in the unwind information of '" + path + "'"] += damaged.entries;
+    }
+  }
 
  private:
+  Status read_events(Recording& recording) {
+    using Earlier = Recording::Earlier;
+    for (;;) {
+      const Event* event = JP_TRY(recording.next(batch_.is_empty() ? Earlier::kDrop : Earlier::kKeep));
+      if (event == nullptr) return Nothing{};
+      if (const auto* sample = std::get_if<Sample>(event)) {
+        add(*sample);
+      } else if (const auto* lost = std::get_if<LostEvent>(event)) {
+        builder_.profile().lost += lost->count;
+      } else {
+        finish_batch();
+        playback_.apply(*event);
+      }
+    }
+  }
+
   void add(const Sample& sample) {
     ProcessTable& processes = playback_.processes;
-    Process& process = processes.process(sample.pid);
-    unwind(sample, processes, process, rules_, stack_);
-    builder_.add({.time_ns = sample.time_ns,
-                  .period = sample.period,
-                  .thread = thread_of(sample, processes),
-                  .cpu = sample.cpu,
-                  .event = static_cast<uint16_t>(sample.event)},
-                 stack_);
+    batch_.add(sample, processes.process(sample.pid),
+               {.time_ns = sample.time_ns,
+                .period = sample.period,
+                .thread = thread_of(sample, processes),
+                .cpu = sample.cpu,
+                .event = static_cast<uint16_t>(sample.event)});
     if (first_ns_ == 0) first_ns_ = sample.time_ns;
     last_ns_ = std::max(last_ns_, sample.time_ns);
+    if (batch_.is_full()) finish_batch();
+  }
+
+  void finish_batch() {
+    batch_.unwind_all([this](const ProfileBuilder::Context& context, const UnwoundStack& stack) {
+      builder_.add(context, stack);
+    });
   }
 
   ProfileThreadId thread_of(const Sample& sample, ProcessTable& processes) {
@@ -120,10 +132,11 @@ class RunReader {
     return place->second;
   }
 
+  const Sniffers& sniffers_;
   Playback& playback_;
   ProfileBuilder& builder_;
-  RuleCache rules_;
-  UnwoundStack stack_;
+  UnwindTables tables_;
+  BatchUnwinder batch_;
   std::unordered_map<ThreadId, ProfileThreadId> threads_;
   uint64_t first_ns_ = 0;
   uint64_t last_ns_ = 0;
@@ -133,37 +146,74 @@ void add_all(const std::map<std::string, uint64_t>& counts, std::map<std::string
   for (const auto& [name, count] : counts) sum[name] += count;
 }
 
+std::vector<std::string> names_of(const Sniffers& sniffers) {
+  std::vector<std::string> names(sniffers.order().size());
+  for (SnifferId id : sniffers.order()) names[id.index] = sniffers.entry(id).name;
+  return names;
+}
+
 }  // namespace
 
+Playback::Playback(const ReadingOptions& options, const RecordingHeader& header)
+    : modules(options.symfs),
+      processes(modules),
+      header_(header),
+      wants_kernel_symbols_(options.names == NameDetail::kFull) {}
+
+void Playback::apply(const Event& event) {
+  if (const auto* map = std::get_if<MapEvent>(&event)) apply_kernel_text(*map);
+  if (const auto* piece = std::get_if<SideFileEvent>(&event);
+      piece != nullptr && piece->kind == SideFileKind::kKallsyms && wants_kernel_symbols_) {
+    kallsyms.append(reinterpret_cast<const char*>(piece->bytes.data()), piece->bytes.size());
+  }
+  std::visit(
+      [this](const auto& some) {
+        if constexpr (requires { processes.apply(some); }) processes.apply(some);
+        if constexpr (requires { modules.apply(some); }) modules.apply(some);
+      },
+      event);
+}
+
+// perf's record of the kernel's text: "[kernel.kallsyms]_text", the place of that symbol as offset.
+void Playback::apply_kernel_text(const MapEvent& event) {
+  constexpr std::string_view kKernelText = "[kernel.kallsyms]";
+  bool is_perf_data = header_.format == RecordingHeader::Format::kPerfData;
+  if (!is_perf_data || !event.in_kernel || !event.path.starts_with(kKernelText)) return;
+  if (!wants_kernel_symbols_ || !kallsyms.empty()) return;
+  std::string_view symbol = std::string_view(event.path).substr(kKernelText.size());
+  kallsyms = symbols_of_running_kernel(header_.kernel_release, symbol, {event.offset.value});
+}
+
 Status play(Recording& recording, Playback& playback, const std::function<void(const Event&)>& visit) {
-  const RecordingHeader& header = recording.header();
-  Apply apply{playback, header.format == RecordingHeader::Format::kPerfData, header.kernel_release};
   for (;;) {
     const Event* event = JP_TRY(recording.next());
     if (event == nullptr) return Nothing{};
-    std::visit(apply, *event);
+    playback.apply(*event);
     visit(*event);
   }
 }
 
 Result<LoadedProfile> load_profile(const ReadingOptions& options) {
   ProfileBuilder builder;
+  builder.profile().sniffer_names = names_of(options.sniffers);
+  WorkerPool pool(options.jobs);
   std::optional<Error> damage;
   for (const std::string& file : options.files) {
-    Recording recording = JP_TRY(Recording::open(file));
+    Recording recording = JP_TRY(Recording::open(file, &pool));
     JP_TRY(take_header(recording.header(), file, &file == &options.files.front(), builder.profile()));
 
-    Playback playback(options.symfs);
+    Playback playback(options, recording.header());
     builder.begin_run(playback.modules);
-    RunReader reader(playback, builder);
-    Status played = play(recording, playback, [&](const Event& event) { reader.visit(event); });
+    RunReader reader(options, playback, builder, pool);
+    Status played = reader.read(recording);
     if (!played.ok() && !damage) damage = played.error();
     builder.profile().duration_ns += reader.duration_ns();
 
     // From here on no stack is added for this run: every distinct frame gets its names once.
-    Symbolizer symbolizer(playback.modules, options.debug_search, builder.profile().names);
+    Symbolizer symbolizer(playback.modules, options.debug_search, builder.profile().names, options.names);
     symbolizer.set_kernel_symbols(std::as_bytes(std::span(playback.kallsyms)));
     builder.finish_run(symbolizer);
+    reader.add_shortfalls(builder.profile().shortfalls);
     add_all(recording.shortfalls(), builder.profile().shortfalls);
     add_all(symbolizer.shortfalls(), builder.profile().shortfalls);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,7 +11,9 @@
 #include "output/profile.h"
 #include "profiler/recording.h"
 #include "symbolize/symbolizer.h"
+#include "unwind/sniff/sniffers.h"
 #include "unwind/space/process_table.h"
+#include "unwind/walk.h"
 
 namespace jitprof {
 
@@ -19,14 +22,31 @@ struct ReadingOptions {
   std::vector<std::string> files;
   std::string symfs;
   DebugSearch debug_search;
+  Sniffers sniffers;
+  // Of --sniffer; the command goes on without it, and ends with kFailed.
+  bool has_refused_plugins = false;
+  uint32_t max_depth = kDefaultMaxDepth;
+  unsigned jobs = 1;
+  NameDetail names = NameDetail::kFull;
 };
 
 // The state of one recording while it is played: what was mapped where, and the text of kallsyms.
-struct Playback {
-  explicit Playback(const std::string& symfs) : modules(symfs), processes(modules) {}
+class Playback {
+ public:
+  // Both must outlive this.
+  Playback(const ReadingOptions& options, const RecordingHeader& header);
+
+  void apply(const Event& event);
+
   ModuleTable modules;
   ProcessTable processes;
-  std::string kallsyms;
+  std::string kallsyms;  // empty when kernel functions need no names
+
+ private:
+  void apply_kernel_text(const MapEvent& event);
+
+  const RecordingHeader& header_;
+  bool wants_kernel_symbols_;
 };
 
 // Plays a recording from its beginning to its end: applies each event to `playback`, then hands it to

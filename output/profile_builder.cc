@@ -39,6 +39,7 @@ size_t ProfileBuilder::FrameHash::operator()(const FrameKey& key) const {
   uint64_t hash = key.module.index;
   hash = hash * 0x9e3779b97f4a7c15 + key.position.value;
   hash = hash * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(key.bracket) * 2 + key.in_kernel;
+  hash = hash * 0x9e3779b97f4a7c15 + key.elided;
   return hash ^ (hash >> 32);
 }
 
@@ -56,6 +57,7 @@ ProfileThreadId ProfileBuilder::add_thread(const ProfileThread& thread) {
 
 void ProfileBuilder::add(const Context& context, const UnwoundStack& stack) {
   JP_CHECK(modules_ != nullptr);
+  count(stack.frames);
   ProfileRow row;
   row.stack = find_stack(stack);
   row.thread = context.thread;
@@ -67,41 +69,87 @@ void ProfileBuilder::add(const Context& context, const UnwoundStack& stack) {
   profile_.rows.push_back(row);
 }
 
+void ProfileBuilder::count(const std::vector<Frame>& frames) {
+  // Long runs of frames were found by one sniffer.
+  size_t begun = 0;
+  for (size_t index = 0; index < frames.size(); ++index) {
+    const Frame& frame = frames[index];
+    if (frame.origin != frames[begun].origin || frame.sniffer != frames[begun].sniffer) {
+      add_to_finder(frames[begun], index - begun);
+      begun = index;
+    }
+    if (frame.follows_no_call) ++profile_.unwinding.following_no_call[intern_module(frame.module)];
+  }
+  if (!frames.empty()) add_to_finder(frames[begun], frames.size() - begun);
+}
+
+void ProfileBuilder::add_to_finder(const Frame& frame, uint64_t count) {
+  UnwindingCounts& counts = profile_.unwinding;
+  switch (frame.origin) {
+    case FrameOrigin::kTop:
+      counts.top += count;
+      break;
+    case FrameOrigin::kRecordedChain:
+      counts.recorded_chain += count;
+      break;
+    case FrameOrigin::kSniffed:
+      counts.by_sniffer[frame.sniffer] += count;
+  }
+}
+
 StackId ProfileBuilder::find_stack(const UnwoundStack& stack) {
   size_t depth = stack.frames.size();
   if (depth == 0) {
-    return intern_bracket(stack.stop == StopReason::kReachedRoot ? StopReason::kUnreadable : stack.stop);
+    return root_of(stack.stop == StopReason::kReachedRoot ? StopReason::kUnreadable : stack.stop).id;
   }
+  // Frames from the root on up to the gap, if there is one; all of previous_ stand before its gap.
+  size_t gap = stack.elided.count > 0 ? stack.elided.at : 0;
   size_t shared = 0;
   if (stack.stop == previous_stop_) {
-    size_t limit = std::min(depth, previous_.size());
+    size_t limit = std::min(depth - gap, previous_.size());
     while (shared < limit && is_same_place(previous_[shared].frame, stack.frames[depth - 1 - shared]))
       ++shared;
   }
   previous_.resize(shared);
   previous_stop_ = stack.stop;
-  StackId place = shared > 0 ? previous_.back().stack : intern_bracket(stack.stop);
-  for (; shared < depth; ++shared) {
+  StackIndex::Found place = shared > 0 ? StackIndex::Found{previous_.back().stack} : root_of(stack.stop);
+  for (; shared < depth - gap; ++shared) {
     const Frame& frame = stack.frames[depth - 1 - shared];
     place = intern_stack(place, intern_frame(frame));
-    previous_.push_back({frame, place});
+    previous_.push_back({frame, place.id});
   }
-  return place;
+  if (gap == 0) return place.id;
+  place = intern_stack(place, intern_bracket(StopReason::kReachedRoot, stack.elided.count));
+  for (size_t index = gap; index-- > 0;) place = intern_stack(place, intern_frame(stack.frames[index]));
+  return place.id;
 }
 
-StackId ProfileBuilder::intern_bracket(StopReason stop) {
-  if (stop == StopReason::kReachedRoot) return {};
+ProfileBuilder::StackIndex::Found ProfileBuilder::intern_stack(StackIndex::Found caller,
+                                                               ProfileFrameId frame) {
+  StackNode node{caller.id, frame};
+  if (caller.is_new) return {stack_index_.add(profile_.stacks, node), true};
+  return stack_index_.find_or_add(profile_.stacks, node);
+}
+
+ProfileBuilder::StackIndex::Found ProfileBuilder::root_of(StopReason stop) {
+  return stop == StopReason::kReachedRoot ? StackIndex::Found() : intern_stack({}, intern_bracket(stop, 0));
+}
+
+ProfileFrameId ProfileBuilder::intern_bracket(StopReason stop, uint64_t elided) {
   FrameKey key;
   key.bracket = stop;
-  auto [place, is_new] = frame_ids_.try_emplace(key, ProfileFrameId{static_cast<uint32_t>(profile_.frames.size())});
+  key.elided = elided;
+  auto [place, is_new] =
+      frame_ids_.try_emplace(key, ProfileFrameId{static_cast<uint32_t>(profile_.frames.size())});
   if (is_new) {
     ProfileFrame frame;
     frame.kind = ProfileFrame::Kind::kBracket;
     frame.stop = stop;
+    frame.elided = elided;
     profile_.frames.push_back(std::move(frame));
     unnamed_.emplace_back(place->second, Frame());
   }
-  return intern_stack({}, place->second);
+  return place->second;
 }
 
 ProfileFrameId ProfileBuilder::intern_frame(const Frame& frame) {
@@ -109,7 +157,8 @@ ProfileFrameId ProfileBuilder::intern_frame(const Frame& frame) {
   key.module = intern_module(frame.module);
   key.position = frame.position;
   key.in_kernel = frame.in_kernel;
-  auto [place, is_new] = frame_ids_.try_emplace(key, ProfileFrameId{static_cast<uint32_t>(profile_.frames.size())});
+  auto [place, is_new] =
+      frame_ids_.try_emplace(key, ProfileFrameId{static_cast<uint32_t>(profile_.frames.size())});
   if (is_new) {
     ProfileFrame made;
     made.kind = kind_of(frame, *modules_);
@@ -118,13 +167,6 @@ ProfileFrameId ProfileBuilder::intern_frame(const Frame& frame) {
     profile_.frames.push_back(std::move(made));
     unnamed_.emplace_back(place->second, frame);
   }
-  return place->second;
-}
-
-StackId ProfileBuilder::intern_stack(StackId caller, ProfileFrameId frame) {
-  uint64_t key = static_cast<uint64_t>(caller.index) << 32 | frame.index;
-  auto [place, is_new] = stack_ids_.try_emplace(key, StackId{static_cast<uint32_t>(profile_.stacks.size())});
-  if (is_new) profile_.stacks.push_back({caller, frame});
   return place->second;
 }
 
@@ -140,6 +182,7 @@ ModuleId ProfileBuilder::intern_module(ModuleId of_run) {
     ProfileModule made;
     made.path = module.path;
     made.build_id = module.build_id;
+    made.problem = module.problem;
     if (module.elf) read_layout(*module.elf, made);
     profile_.modules.push_back(std::move(made));
   }
@@ -151,11 +194,7 @@ void ProfileBuilder::finish_run(Symbolizer& symbolizer) {
   for (const auto& [id, frame] : unnamed_) {
     ProfileFrame& named = profile_.frames[id.index];
     if (named.kind == ProfileFrame::Kind::kBracket) {
-      Function function;
-      function.name = function.signature = profile_.names.intern(bracket_of(named.stop));
-      SourceFrame line;
-      line.function = profile_.names.add(function);
-      named.lines.push_back(line);
+      name_bracket(named);
       continue;
     }
     SymbolizedFrame meaning = symbolizer.symbolize(frame);
@@ -168,6 +207,16 @@ void ProfileBuilder::finish_run(Symbolizer& symbolizer) {
   modules_ = nullptr;
   JP_CHECK(run_ < std::numeric_limits<uint16_t>::max());
   ++run_;
+}
+
+void ProfileBuilder::name_bracket(ProfileFrame& frame) {
+  std::string text = bracket_of(frame.stop);
+  if (frame.elided > 0) text = "[elided " + std::to_string(frame.elided) + " frames]";
+  Function function;
+  function.name = function.signature = profile_.names.intern(text);
+  SourceFrame line;
+  line.function = profile_.names.add(function);
+  frame.lines.push_back(line);
 }
 
 // A name that the symbolizer made up from the position ("libc.so.6+0x1234", "0x7f12") is no real one.

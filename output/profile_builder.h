@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "output/profile.h"
+#include "output/tree_index.h"
 #include "symbolize/symbolizer.h"
 #include "unwind/space/process_table.h"
 #include "unwind/unwound_stack.h"
@@ -36,8 +37,8 @@ class ProfileBuilder {
   // Names the frames that the run brought.
   void finish_run(Symbolizer& symbolizer);
 
-  // Header fields and value_types are the caller's to fill. `names` must be the one that the symbolizers
-  // used.
+  // Header fields, value_types and sniffer_names are the caller's to fill. `names` must be the one that the
+  // symbolizers used.
   Profile& profile() { return profile_; }
 
  private:
@@ -47,6 +48,7 @@ class ProfileBuilder {
     ElfAddr position;
     bool in_kernel = false;
     StopReason bracket = StopReason::kReachedRoot;
+    uint64_t elided = 0;
     bool operator==(const FrameKey&) const = default;
   };
   struct FrameHash {
@@ -59,9 +61,14 @@ class ProfileBuilder {
   };
   ModuleId intern_module(ModuleId of_run);
   ProfileFrameId intern_frame(const Frame& frame);
-  StackId intern_bracket(StopReason stop);
-  StackId intern_stack(StackId caller, ProfileFrameId frame);
+  ProfileFrameId intern_bracket(StopReason stop, uint64_t elided);
+  using StackIndex = TreeIndex<StackId, StackNode>;
+  StackIndex::Found intern_stack(StackIndex::Found caller, ProfileFrameId frame);
+  StackIndex::Found root_of(StopReason stop);
   StackId find_stack(const UnwoundStack& stack);
+  void count(const std::vector<Frame>& frames);
+  void add_to_finder(const Frame& frame, uint64_t count);
+  void name_bracket(ProfileFrame& frame);
   void note_names(const ProfileFrame& frame);
 
   Profile profile_;
@@ -69,12 +76,13 @@ class ProfileBuilder {
   uint16_t run_ = 0;
   std::map<std::pair<std::string, BuildId>, ModuleId> module_ids_;
   std::unordered_map<FrameKey, ProfileFrameId, FrameHash> frame_ids_;
-  std::unordered_map<uint64_t, StackId> stack_ids_;  // caller << 32 | frame
+  StackIndex stack_index_;
 
   // Of the current run.
   std::vector<ModuleId> run_modules_;  // the profile's id by the run's; none: not seen yet
   std::vector<std::pair<ProfileFrameId, Frame>> unnamed_;
-  // The last sample's stack, root first: the next one of a thread mostly shares all but its leaf.
+  // The last sample's stack, root first, up to where frames are left out of it: the next one of a thread
+  // mostly shares all but its leaf.
   std::vector<Step> previous_;
   StopReason previous_stop_ = StopReason::kReachedRoot;
 };

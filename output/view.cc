@@ -11,6 +11,10 @@ bool View::passes(const Profile& profile, const ProfileRow& row) const {
   return (!pid || thread.pid == *pid) && (!tid || thread.tid == *tid) && (!comm || thread.comm == *comm);
 }
 
+bool View::shows(const Profile& profile, const ProfileRow& row) const {
+  return row.event == profile.value_types[value].event && passes(profile, row);
+}
+
 uint64_t value_of(const ValueType& type, const ProfileRow& row) {
   if (row.event != type.event) return 0;
   return type.by_period ? row.weight : 1;

@@ -23,6 +23,8 @@ struct View {
 
   // The filters alone: by pid, tid and comm.
   bool passes(const Profile& profile, const ProfileRow& row) const;
+  // Whether the row is one of the view: passes, and is of the event.
+  bool shows(const Profile& profile, const ProfileRow& row) const;
 };
 
 // What a row adds to a column: 0 when it is of another event.
@@ -42,7 +44,7 @@ std::vector<WeightedStack> aggregate(const Profile& profile, const View& view);
 // A source-level frame as outputs list it.
 struct ShownFrame {
   FunctionId function;
-  ProfileFrameId frame;               // the physical frame it belongs to
+  ProfileFrameId frame;        // the physical frame it belongs to
   uint32_t depth_inlined = 0;  // 0: the physical function; 1: inlined into it, …
   StringId file;
   uint32_t line = 0;

@@ -69,9 +69,9 @@ ChunkDecoder::ChunkDecoder() : decompressor_(ZSTD_createDCtx()) { JP_CHECK(decom
 
 ChunkDecoder::~ChunkDecoder() { ZSTD_freeDCtx(decompressor_); }
 
-Result<std::vector<std::byte>> ChunkDecoder::decode(const format::ChunkHeader& header, Bytes stored) {
+Result<OwnedBytes> ChunkDecoder::decode(const format::ChunkHeader& header, Bytes stored) {
   if (header.stored_crc != crc_of(stored.data(), stored.size())) return Error{"checksum of a chunk is wrong"};
-  std::vector<std::byte> records(header.raw_size);
+  OwnedBytes records(header.raw_size);
   size_t size =
       ZSTD_decompressDCtx(decompressor_, records.data(), records.size(), stored.data(), stored.size());
   if (ZSTD_isError(size) || size != records.size())

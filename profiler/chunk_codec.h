@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 #include "base/byte_reader.h"
+#include "base/owned_bytes.h"
 #include "base/result.h"
 #include "profiler/format.h"
 
@@ -45,7 +45,7 @@ class ChunkDecoder {
   ChunkDecoder(const ChunkDecoder&) = delete;
   ChunkDecoder& operator=(const ChunkDecoder&) = delete;
 
-  Result<std::vector<std::byte>> decode(const format::ChunkHeader& header, Bytes stored);
+  Result<OwnedBytes> decode(const format::ChunkHeader& header, Bytes stored);
 
  private:
   ZSTD_DCtx_s* decompressor_;

@@ -22,8 +22,11 @@ bool describes_module(const Event& event) {
 }  // namespace
 
 Result<std::unique_ptr<Recording::Source>> Recording::ChunkSource::open(MappedFile file,
-                                                                        const std::string& name) {
+                                                                        const std::string& name,
+                                                                        WorkerPool* helpers) {
   std::unique_ptr<ChunkSource> source(new ChunkSource(std::move(file), name));
+  if (helpers != nullptr && helpers->jobs() > 1)
+    source->read_ahead_ = std::make_unique<ChunkReadAhead>(source->file_.bytes(), *helpers);
   JP_TRY(source->read_file_header());
   return std::unique_ptr<Source>(std::move(source));
 }
@@ -76,7 +79,7 @@ bool Recording::ChunkSource::read_modules_ahead() {
     if (!reader.ok()) return false;
     ahead_ += sizeof head + stored.size();
     if ((head.contents & format::ChunkHeader::kHasModules) == 0) continue;
-    Result<std::vector<std::byte>> records = chunks_.decode(head, stored);
+    Result<OwnedBytes> records = chunks_.decode(head, stored);
     if (!records.ok()) return false;
     BufferId chunk = order_.buffers().add(std::move(records.value()));
     hold_modules(chunk);
@@ -118,7 +121,8 @@ Result<bool> Recording::ChunkSource::open_chunk() {
   if (!is_valid(head)) return damage("no chunk begins here");
   Bytes stored = reader.take(head.stored_size);
   if (!reader.ok()) return false;
-  Result<std::vector<std::byte>> records = chunks_.decode(head, stored);
+  Result<OwnedBytes> records =
+      read_ahead_ != nullptr ? read_ahead_->take(offset_) : chunks_.decode(head, stored);
   if (!records.ok()) return damage(records.error().message);
   order_.buffers().drop(chunk_);
   chunk_ = order_.buffers().add(std::move(records.value()));

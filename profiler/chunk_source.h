@@ -7,6 +7,7 @@
 
 #include "base/mapped_file.h"
 #include "profiler/chunk_codec.h"
+#include "profiler/chunk_read_ahead.h"
 #include "profiler/chunk_records.h"
 #include "profiler/source.h"
 
@@ -15,7 +16,7 @@ namespace jitprof {
 // A recording of our own (FORMAT.md). An inflated chunk lives while a record in it waits for its turn.
 class Recording::ChunkSource final : public Recording::Source {
  public:
-  static Result<std::unique_ptr<Source>> open(MappedFile file, const std::string& name);
+  static Result<std::unique_ptr<Source>> open(MappedFile file, const std::string& name, WorkerPool* helpers);
   ~ChunkSource() override;
 
  private:
@@ -42,6 +43,7 @@ class Recording::ChunkSource final : public Recording::Source {
   bool has_end_ = false;
 
   ChunkDecoder chunks_;
+  std::unique_ptr<ChunkReadAhead> read_ahead_;  // where there are threads for it
   ChunkRecordDecoder records_;
   Event event_;
 };

@@ -18,14 +18,18 @@ bool EventOrder::is_full() const {
 }
 
 const HeldRecord* EventOrder::next() {
-  if (handed_out_) buffers_.drop(handed_out_->buffer);
-  handed_out_.reset();
   if (waiting_.empty()) return nullptr;
   if (waiting_.top().record.time_ns > due_up_to_ns_ && !is_full()) return nullptr;
   handed_out_ = waiting_.top().record;
   waiting_.pop();
-  last_time_ns_ = std::max(last_time_ns_, handed_out_->time_ns);
-  return &*handed_out_;
+  if (!handed_out_.buffer.is_none()) viewed_.push_back(handed_out_.buffer);
+  last_time_ns_ = std::max(last_time_ns_, handed_out_.time_ns);
+  return &handed_out_;
+}
+
+void EventOrder::drop_handed_out() {
+  for (BufferId buffer : viewed_) buffers_.drop(buffer);
+  viewed_.clear();
 }
 
 }  // namespace jitprof

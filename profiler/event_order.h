@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <queue>
 #include <vector>
 
@@ -31,9 +30,11 @@ class EventOrder {
   void release_up_to(uint64_t time_ns);
   void release_all() { release_up_to(UINT64_MAX); }
 
-  // The oldest record that is due; nullptr when none is. Stays valid, with what it views, until the next
-  // call. More held than kMaxHeld makes the oldest due early.
+  // The oldest record that is due; nullptr when none is. Stays valid until the next call, and what it views
+  // until drop_handed_out. More held than kMaxHeld makes the oldest due early.
   const HeldRecord* next();
+  // Of the records handed out so far, nothing is needed any more.
+  void drop_handed_out();
 
   uint64_t last_time_ns() const { return last_time_ns_; }
   // Records that came after younger ones had been handed out.
@@ -57,7 +58,8 @@ class EventOrder {
 
   RecordBuffers buffers_;
   std::priority_queue<Waiting, std::vector<Waiting>, IsYounger> waiting_;
-  std::optional<HeldRecord> handed_out_;
+  HeldRecord handed_out_;
+  std::vector<BufferId> viewed_;  // by records handed out
   uint64_t sequence_ = 0;
   uint64_t due_up_to_ns_ = 0;
   uint64_t last_time_ns_ = 0;

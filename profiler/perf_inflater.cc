@@ -57,7 +57,7 @@ Result<std::optional<Bytes>> PerfInflater::take_record() {
 // A record must lie in one piece: what has begun moves to the new buffer.
 void PerfInflater::make_room() {
   if (!buffer_.is_none() && kBufferBytes - parsed_ >= kMinRoom) return;
-  BufferId fresh = buffers_.add(std::vector<std::byte>(kBufferBytes));
+  BufferId fresh = buffers_.add(OwnedBytes(kBufferBytes));
   uint64_t begun = filled_ - parsed_;
   if (begun > 0) {
     std::span<std::byte> old = buffers_.bytes(buffer_);

@@ -7,7 +7,7 @@
 
 namespace jitprof {
 
-BufferId RecordBuffers::add(std::vector<std::byte> bytes) {
+BufferId RecordBuffers::add(OwnedBytes bytes) {
   if (free_.empty()) {
     free_.push_back({static_cast<uint32_t>(buffers_.size())});
     buffers_.emplace_back();

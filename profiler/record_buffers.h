@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/owned_bytes.h"
 
 namespace jitprof {
 
@@ -16,17 +17,17 @@ using BufferId = Id<struct RecordBufferTag>;
 class RecordBuffers {
  public:
   // The new buffer is held once, by the caller.
-  BufferId add(std::vector<std::byte> bytes);
+  BufferId add(OwnedBytes bytes);
   void hold(BufferId id);
   // The last drop frees the bytes; the id may be used again.
   void drop(BufferId id);
-  std::span<std::byte> bytes(BufferId id) { return buffers_[id.index].bytes; }
+  std::span<std::byte> bytes(BufferId id) { return buffers_[id.index].bytes.span(); }
   // Of all buffers together.
   uint64_t byte_count() const { return byte_count_; }
 
  private:
   struct Buffer {
-    std::vector<std::byte> bytes;
+    OwnedBytes bytes;
     uint64_t holds = 0;
   };
   std::vector<Buffer> buffers_;

@@ -76,16 +76,16 @@ std::string_view kind_of(Bytes file) {
 
 }  // namespace
 
-Result<Recording> Recording::open(const std::string& path) {
-  if (path == "-") return parse(JP_TRY(read_standard_input()), "standard input");
-  return parse(JP_TRY(MappedFile::open(path)), path);
+Result<Recording> Recording::open(const std::string& path, WorkerPool* helpers) {
+  if (path == "-") return parse(JP_TRY(read_standard_input()), "standard input", helpers);
+  return parse(JP_TRY(MappedFile::open(path)), path, helpers);
 }
 
-Result<Recording> Recording::parse(MappedFile file, const std::string& name) {
+Result<Recording> Recording::parse(MappedFile file, const std::string& name, WorkerPool* helpers) {
   Bytes bytes = file.bytes();
   if (bytes.empty()) return Error{"'" + name + "' is empty"};
   if (begins_with(bytes, {format::kMagic, sizeof format::kMagic})) {
-    return Recording(JP_TRY(ChunkSource::open(std::move(file), name)));
+    return Recording(JP_TRY(ChunkSource::open(std::move(file), name, helpers)));
   }
   if (begins_with(bytes, "PERFILE2")) return Recording(JP_TRY(PerfDataSource::open(std::move(file), name)));
   if (begins_with(bytes, "PERFFILE")) {
@@ -107,7 +107,7 @@ Recording& Recording::operator=(Recording&&) noexcept = default;
 Recording::~Recording() = default;
 
 const RecordingHeader& Recording::header() const { return source_->header(); }
-Result<const Event*> Recording::next() { return source_->next(); }
+Result<const Event*> Recording::next(Earlier earlier) { return source_->next(earlier); }
 const std::map<std::string, uint64_t>& Recording::shortfalls() const { return source_->shortfalls(); }
 
 }  // namespace jitprof

@@ -10,6 +10,7 @@
 
 #include "base/mapped_file.h"
 #include "base/result.h"
+#include "base/worker_pool.h"
 #include "profiler/event.h"
 
 namespace jitprof {
@@ -45,11 +46,12 @@ struct RecordingHeader {
 // Owns the file and all buffers. One pass, one thread.
 class Recording {
  public:
-  // "-" reads standard input. Errors (exit 2): cannot be opened, neither format, another version, another
+  // "-" reads standard input. Threads of `helpers`, which must outlive the recording, read ahead; it is then
+  // the pool's backlog. Errors (exit 2): cannot be opened, neither format, another version, another
   // architecture, and what perf.data can hold that we do not read.
-  static Result<Recording> open(const std::string& path);
+  static Result<Recording> open(const std::string& path, WorkerPool* helpers = nullptr);
   // The same for bytes already at hand; `name` stands for the path in messages.
-  static Result<Recording> parse(MappedFile file, const std::string& name);
+  static Result<Recording> parse(MappedFile file, const std::string& name, WorkerPool* helpers = nullptr);
 
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;
@@ -59,8 +61,10 @@ class Recording {
 
   // The next event; nullptr at the end. The error of a file that is damaged before its end names the file and
   // the offset; every readable event before that place has been handed out by then, and none comes after.
-  // The event stays valid until the next call.
-  Result<const Event*> next();
+  // The event stays valid until the next call. With Earlier::kKeep the bytes of stacks and side files in the
+  // events before this one, back to the last call with kDrop, do too; chains and strings do not.
+  enum class Earlier { kDrop, kKeep };
+  Result<const Event*> next(Earlier earlier = Earlier::kDrop);
 
   // Named shortfalls met so far ("torn last chunk", "samples out of order"), for the footer. Never zero.
   const std::map<std::string, uint64_t>& shortfalls() const;

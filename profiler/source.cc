@@ -5,7 +5,8 @@
 
 namespace jitprof {
 
-Result<const Event*> Recording::Source::next() {
+Result<const Event*> Recording::Source::next(Earlier earlier) {
+  if (earlier == Earlier::kDrop) order_.drop_handed_out();
   while (true) {
     if (const HeldRecord* record = order_.next()) return &decode(*record);
     if (damage_) return *damage_;

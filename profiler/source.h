@@ -22,7 +22,7 @@ class Recording::Source {
 
   const RecordingHeader& header() const { return header_; }
   const std::map<std::string, uint64_t>& shortfalls() const { return shortfalls_; }
-  Result<const Event*> next();
+  Result<const Event*> next(Earlier earlier);
 
  protected:
   Source() = default;

@@ -22,27 +22,22 @@ SymbolizedFrame frame_named(const std::string& name, Names& names) {
   return {.lines = {{.function = names.add(function)}}};
 }
 
+SymbolizedFrame frame_named_by(const Module& module, ElfAddr position, Names& names) {
+  return frame_named(hex_text(std::string(module.name()) + "+", position.value), names);
+}
+
 // One line for the footer, with the fix.
 std::string describe_lack_of_symbols(const Module& module) {
-  std::string text = "no symbols for '" + module.path + "': ";
-  switch (module.problem) {
-    case Module::Problem::kNone:
-      return text + "it is stripped (compile with -g, or install its debug package)";
-    case Module::Problem::kMissing:
-      return text + "the file is not there (--symfs DIR finds it below DIR)";
-    case Module::Problem::kUnreadable:
-      return text + "the file is not a readable ELF file";
-    case Module::Problem::kOtherBuildId:
-      return text +
-             "the file there is another build than the one recorded (--symfs DIR finds others below DIR)";
-  }
-  return text;
+  bool was_read = module.problem == Module::Problem::kNone;
+  return "no symbols for '" + module.path + "': " +
+         (was_read ? "it is stripped (compile with -g, or install its debug package)"
+                   : describe(module.problem));
 }
 
 }  // namespace
 
-Symbolizer::Symbolizer(const ModuleTable& modules, DebugSearch search, Names& names)
-    : modules_(modules), search_(std::move(search)), names_(names) {}
+Symbolizer::Symbolizer(const ModuleTable& modules, DebugSearch search, Names& names, NameDetail detail)
+    : modules_(modules), search_(std::move(search)), names_(names), detail_(detail) {}
 
 Symbolizer::~Symbolizer() = default;
 
@@ -51,12 +46,13 @@ void Symbolizer::set_kernel_symbols(Bytes kallsyms) { kernel_ = std::make_unique
 SymbolizedFrame Symbolizer::symbolize(const Frame& frame) {
   if (frame.module.is_none()) return frame_named(hex_text("", frame.position.value), names_);
   const Module& module = modules_.module(frame.module);
+  if (detail_ == NameDetail::kModule) return frame_named_by(module, frame.position, names_);
   switch (module.kind) {
     case Module::Kind::kKernel:
     case Module::Kind::kKernelModule:
       return symbolize_kernel(module, frame.position);
     case Module::Kind::kAnonymous:
-      return frame_named(hex_text(std::string(module.name()) + "+", frame.position.value), names_);
+      return frame_named_by(module, frame.position, names_);
     case Module::Kind::kFile:
     case Module::Kind::kVdso:
       return symbols_of(module).symbolize(frame.position);
@@ -68,8 +64,7 @@ SymbolizedFrame Symbolizer::symbolize(const Frame& frame) {
 SymbolizedFrame Symbolizer::symbolize_kernel(const Module& module, ElfAddr position) {
   const KernelSymbols::Symbol* symbol =
       kernel_ != nullptr ? kernel_->find(RuntimeAddr{position.value}) : nullptr;
-  if (symbol == nullptr)
-    return frame_named(hex_text(std::string(module.name()) + "+", position.value), names_);
+  if (symbol == nullptr) return frame_named_by(module, position, names_);
   SymbolizedFrame frame;
   frame.lines.push_back({.function = names_.add(function_of_symbol(symbol->name, names_))});
   frame.offset = position.value - symbol->start.value;

@@ -24,12 +24,17 @@ struct DebugSearch {
   std::vector<std::string> directories = {"/usr/lib/debug"};
 };
 
+// How far frames are named: up the whole ladder, or as "module+0xoff" only, for which no symbol table and no
+// debug file is opened.
+enum class NameDetail : uint8_t { kFull, kModule };
+
 // Frame -> source lines with inlined functions, a pure memoisable function of (module, position). Opens a
 // module's debug information when its first frame comes and indexes a compilation unit when its first
 // position comes. Adds names to `names`. One thread.
 class Symbolizer {
  public:
-  Symbolizer(const ModuleTable& modules, DebugSearch search, Names& names);
+  Symbolizer(const ModuleTable& modules, DebugSearch search, Names& names,
+             NameDetail detail = NameDetail::kFull);
   ~Symbolizer();
 
   SymbolizedFrame symbolize(const Frame& frame);
@@ -48,6 +53,7 @@ class Symbolizer {
   const ModuleTable& modules_;
   DebugSearch search_;
   Names& names_;
+  NameDetail detail_;
   std::vector<std::unique_ptr<ModuleSymbols>> symbols_;  // by module id; null until needed
   std::unique_ptr<KernelSymbols> kernel_;
   std::map<std::string, uint64_t> shortfalls_;

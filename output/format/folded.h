@@ -12,8 +12,9 @@ struct FoldedOptions {
   bool signatures = false;  // functions with their parameters
 };
 
-// Brendan Gregg's folded stacks: "root;…;leaf VALUE" a line, one line per distinct text, sorted by text. In
-// names ';' becomes ':', and newlines and other control characters become spaces.
+// Brendan Gregg's folded stacks: "root;…;leaf VALUE" a line, one line per distinct text, sorted frame by
+// frame by the frames' texts, callers first. In names ';' becomes ':', and newlines and other control
+// characters become spaces.
 void write_folded(const Profile& profile, const View& view, const FoldedOptions& options, std::ostream& out);
 
 }  // namespace jitprof

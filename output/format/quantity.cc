@@ -10,10 +10,8 @@ namespace jitprof {
 namespace {
 
 uint64_t count_samples(const Profile& profile, const View& view) {
-  uint16_t event = profile.value_types[view.value].event;
-  return std::count_if(profile.rows.begin(), profile.rows.end(), [&](const ProfileRow& row) {
-    return row.event == event && view.passes(profile, row);
-  });
+  return std::count_if(profile.rows.begin(), profile.rows.end(),
+                       [&](const ProfileRow& row) { return view.shows(profile, row); });
 }
 
 }  // namespace
