@@ -34,3 +34,16 @@ TEST_CASE("the footer tells lost records and shortfalls") {
             "a smaller --stack-size",
             "torn last chunk"});
 }
+
+TEST_CASE("the footer names the stack size that was too small") {
+  Profile profile = parse_text_profile("[truncated];f 1\n[recorded chain ends];f 1\n");
+  profile.stack_size = 4096;
+  CHECK(
+      footer_lines(profile, View()) ==
+      std::vector<std::string>{
+          "2 of 2 stacks (100.0 %) are incomplete: 1 truncated (record with a larger --stack-size than 4096, "
+          "up to 65528; with perf: --call-graph dwarf,SIZE), 1 recorded chain ends (record with --call-graph "
+          "stack; with perf: --call-graph dwarf)"});
+  profile.stack_size = 65528;
+  CHECK(footer_lines(profile, View()).front().find("deeper than the 65528 bytes") != std::string::npos);
+}

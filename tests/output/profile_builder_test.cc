@@ -3,6 +3,8 @@
 
 #include <elf.h>
 
+#include <cstdio>
+
 #include "output/view.h"
 #include "tests/catch.h"
 #include "tests/run_program.h"
@@ -79,7 +81,7 @@ TEST_CASE("equal stacks are one, whatever found their frames, and frames get nam
   context.thread = builder.add_thread({1, 1, 0, "program"});
   context.period = 7;
   UnwoundStack stack;
-  stack.frames = {run.at(run.work, FrameOrigin::kTop), run.at(run.main, FrameOrigin::kCfi)};
+  stack.frames = {run.at(run.work, FrameOrigin::kTop), run.at(run.main, FrameOrigin::kSniffed)};
   builder.add(context, stack);
   stack.frames[1].origin = FrameOrigin::kRecordedChain;
   builder.add(context, stack);
@@ -132,7 +134,7 @@ TEST_CASE("runs of one program share frames, and rows tell them apart") {
     Run run(program);
     builder.begin_run(run.modules);
     UnwoundStack stack;
-    stack.frames = {run.at(run.work, FrameOrigin::kTop), run.at(run.main, FrameOrigin::kCfi)};
+    stack.frames = {run.at(run.work, FrameOrigin::kTop), run.at(run.main, FrameOrigin::kSniffed)};
     builder.add({}, stack);
     Symbolizer symbolizer(run.modules, DebugSearch(), builder.profile().names);
     builder.finish_run(symbolizer);
@@ -142,4 +144,79 @@ TEST_CASE("runs of one program share frames, and rows tell them apart") {
   CHECK(profile.rows[0].stack == profile.rows[1].stack);
   CHECK(profile.rows[0].run == 0);
   CHECK(profile.rows[1].run == 1);
+}
+
+TEST_CASE("frames left out are one bracket frame between the ends of the stack") {
+  tests::TempDir dir;
+  Run run(compiled(dir, "-pie"));
+  ProfileBuilder builder;
+  builder.begin_run(run.modules);
+  Frame work = run.at(run.work, FrameOrigin::kTop);
+  Frame main = run.at(run.main, FrameOrigin::kSniffed);
+  UnwoundStack whole{.frames = {work, main, main, main}};
+  UnwoundStack cut{.frames = {work, main, main, main}, .elided = {.at = 2, .count = 7}};
+  UnwoundStack cut_more{.frames = {work, main, main, main}, .elided = {.at = 2, .count = 8}};
+  UnwoundStack cut_elsewhere{.frames = {work, main, main, main}, .elided = {.at = 3, .count = 7}};
+  for (const UnwoundStack& stack : {whole, cut, cut, cut_more, cut_elsewhere, whole, cut})
+    builder.add({}, stack);
+  Symbolizer symbolizer(run.modules, DebugSearch(), builder.profile().names);
+  builder.finish_run(symbolizer);
+
+  const Profile& profile = builder.profile();
+  std::vector<std::string> texts;
+  for (const ProfileRow& row : profile.rows) texts.push_back(stack_text(profile, row.stack));
+  CHECK(texts ==
+        std::vector<std::string>{"main;main;main;work;bump", "main;main;[elided 7 frames];main;work;bump",
+                                 "main;main;[elided 7 frames];main;work;bump",
+                                 "main;main;[elided 8 frames];main;work;bump",
+                                 "main;[elided 7 frames];main;main;work;bump", "main;main;main;work;bump",
+                                 "main;main;[elided 7 frames];main;work;bump"});
+  CHECK(profile.rows[1].stack == profile.rows[6].stack);
+  CHECK(profile.rows[0].stack == profile.rows[5].stack);
+}
+
+TEST_CASE("the profile counts who found its frames") {
+  tests::TempDir dir;
+  ProfileBuilder builder;
+  std::string program = compiled(dir, "-pie");
+  for (int number = 0; number < 2; ++number) {
+    Run run(program);
+    builder.begin_run(run.modules);
+    Frame top = run.at(run.work, FrameOrigin::kTop);
+    Frame by_cfi = run.at(run.main, FrameOrigin::kSniffed);
+    Frame by_other = by_cfi, doubtful = by_cfi;
+    by_other.sniffer = 3;
+    doubtful.follows_no_call = true;
+    builder.add({}, {.frames = {top, by_cfi, by_cfi, by_other, doubtful}});
+    builder.add({}, {.frames = {top, run.at(run.main, FrameOrigin::kRecordedChain)}});
+    builder.add({}, {});
+    Symbolizer symbolizer(run.modules, DebugSearch(), builder.profile().names);
+    builder.finish_run(symbolizer);
+  }
+  const UnwindingCounts& counts = builder.profile().unwinding;
+  CHECK(counts.top == 4);
+  CHECK(counts.recorded_chain == 2);
+  CHECK(counts.by_sniffer[0] == 6);
+  CHECK(counts.by_sniffer[3] == 2);
+  CHECK(counts.following_no_call == std::map<ModuleId, uint64_t>{{ModuleId{0}, 2}});
+}
+
+TEST_CASE("module names need no symbols") {
+  tests::TempDir dir;
+  std::string program = compiled(dir, "-pie");
+  Run run(program);
+  ProfileBuilder builder;
+  builder.begin_run(run.modules);
+  Frame kernel{.module = run.modules.resolve({.in_kernel = true, .path = "[kernel.kallsyms]_text"}).id,
+               .in_kernel = true,
+               .position = {0xffff1234}};
+  builder.add({}, {.frames = {kernel, run.at(run.work, FrameOrigin::kTop), Frame{.position = {0x77}}}});
+  Symbolizer symbolizer(run.modules, DebugSearch(), builder.profile().names, NameDetail::kModule);
+  symbolizer.set_kernel_symbols(std::as_bytes(std::span(std::string_view("ffff1000 t some_function\n"))));
+  builder.finish_run(symbolizer);
+  char work[64];
+  std::snprintf(work, sizeof work, "program+0x%llx", static_cast<unsigned long long>(run.work.value));
+  CHECK(stack_text(builder.profile(), builder.profile().rows[0].stack) ==
+        std::string("0x77;") + work + ";[kernel]+0xffff1234");
+  CHECK(symbolizer.shortfalls().empty());
 }

@@ -57,25 +57,19 @@ struct Describer {
   }
 };
 
-}  // namespace
-
-std::string describe(const Event& event) {
-  std::ostringstream out;
-  std::visit(Describer{out}, event);
-  return out.str();
-}
-
-ReadRecording read_recording(const std::string& bytes, const std::string& name) {
+ReadRecording read(const std::string& bytes, const std::string& name, WorkerPool* helpers,
+                   Recording::Earlier earlier) {
   const auto* start = reinterpret_cast<const std::byte*>(bytes.data());
   ReadRecording result;
-  Result<Recording> opened = Recording::parse(MappedFile::from_memory({start, start + bytes.size()}), name);
+  Result<Recording> opened =
+      Recording::parse(MappedFile::from_memory({start, start + bytes.size()}), name, helpers);
   if (!opened.ok()) {
     result.error = opened.error().message;
     return result;
   }
   Recording& recording = opened.value();
   while (true) {
-    Result<const Event*> event = recording.next();
+    Result<const Event*> event = recording.next(earlier);
     if (!event.ok()) {
       result.error = event.error().message;
       break;
@@ -85,6 +79,23 @@ ReadRecording read_recording(const std::string& bytes, const std::string& name) 
   }
   result.header = recording.header();
   result.shortfalls = recording.shortfalls();
+  return result;
+}
+
+}  // namespace
+
+std::string describe(const Event& event) {
+  std::ostringstream out;
+  std::visit(Describer{out}, event);
+  return out.str();
+}
+
+ReadRecording read_recording(const std::string& bytes, const std::string& name) {
+  ReadRecording result = read(bytes, name, nullptr, Recording::Earlier::kDrop);
+  WorkerPool pool(3);
+  ReadRecording again = read(bytes, name, &pool, Recording::Earlier::kKeep);
+  if (again.events != result.events || again.error != result.error || again.shortfalls != result.shortfalls)
+    result.error += " (and it reads differently with more threads)";
   return result;
 }
 

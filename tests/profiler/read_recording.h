@@ -17,7 +17,8 @@ struct ReadRecording {
   RecordingHeader header;
   std::map<std::string, uint64_t> shortfalls;
 };
-// `bytes` stand for a file of that name.
+// `bytes` stand for a file of that name. Reads them twice, the second time with threads that read ahead, and
+// says so in `error` when that makes a difference.
 ReadRecording read_recording(const std::string& bytes, const std::string& name = "x.data");
 std::string describe(const Event& event);
 

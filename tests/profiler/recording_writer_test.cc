@@ -50,7 +50,7 @@ std::vector<std::vector<RawRecord>> take_apart(const std::string& file) {
     CHECK(header.stored_crc == crc32(0, raw + sizeof header, header.stored_size));
     Bytes stored = std::as_bytes(std::span(file.data() + at, header.stored_size));
     at += header.stored_size;
-    Result<std::vector<std::byte>> records = decoder.decode(header, stored);
+    Result<OwnedBytes> records = decoder.decode(header, stored);
     REQUIRE(records.ok());
     REQUIRE(records.value().size() == header.raw_size);
     std::vector<RawRecord>& chunk = chunks.emplace_back();

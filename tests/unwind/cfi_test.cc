@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dwarf.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
 #include "tests/catch.h"
 #include "tests/run_program.h"
 #include "tests/temp_dir.h"
-#include "unwind/cfi/cfi_reader.h"
 #include "unwind/cfi/expression.h"
-#include "unwind/cfi/rule_cache.h"
 #include "unwind/cfi/step.h"
+#include "unwind/cfi/table_cache.h"
+#include "unwind/cfi/unwind_table.h"
 
 namespace jitprof {
 namespace {
@@ -30,7 +31,9 @@ struct SmallStack {
   Sample sample;
 };
 
-Recovered run(const Expression& expression, std::optional<uint64_t> cfa = std::nullopt) {
+using Steps = std::vector<ExpressionOp>;
+
+Recovered run(const Steps& expression, std::optional<uint64_t> cfa = std::nullopt) {
   SmallStack stack;
   Registers registers;
   registers.set(Register::rsp, 0x1000);
@@ -39,11 +42,9 @@ Recovered run(const Expression& expression, std::optional<uint64_t> cfa = std::n
 }
 
 ExpressionOp lit(unsigned value) { return {.op = static_cast<uint8_t>(DW_OP_lit0 + value)}; }
-ExpressionOp op(uint8_t code, uint64_t first = 0, uint64_t second = 0, uint32_t target = 0) {
-  return {code, first, second, target};
-}
+ExpressionOp op(uint8_t code, uint64_t operand = 0) { return {code, operand}; }
 ExpressionOp breg(Register number, int64_t offset) {
-  return op(DW_OP_bregx, static_cast<uint64_t>(number), static_cast<uint64_t>(offset));
+  return op(DW_OP_breg0 + static_cast<uint8_t>(number), static_cast<uint64_t>(offset));
 }
 
 ElfFile open_elf(const std::string& path) {
@@ -131,8 +132,8 @@ TEST_CASE("a register that CFI does not mention is the caller's if the ABI says 
   std::string source = folder.write("leaf.c", "int leaf(int x) { return x + 1; }\n");
   tests::compile("gcc", {"-O2", "-shared", "-fPIC"}, {source}, folder.file("leaf.so"));
   Module module{.id = {0}, .elf = open_elf(folder.file("leaf.so"))};
-  RuleCache rules;
-  const UnwindRule* rule = rules.find(module, symbol(*module.elf, "leaf").start);
+  UnwindTables tables;
+  const UnwindRule* rule = tables.of(module).find(symbol(*module.elf, "leaf").start);
   REQUIRE(rule != nullptr);
   for (Register number : {Register::rbx, Register::rbp, Register::r12, Register::r15}) {
     INFO(name_of(number));
@@ -169,17 +170,17 @@ TEST_CASE("expressions: arithmetic, stack, branches") {
   CHECK(run({lit(1), lit(2), lit(3), op(DW_OP_rot), op(DW_OP_drop)}).value() == 1);
   CHECK(run({lit(1), lit(2), lit(3), op(DW_OP_pick, 2)}).value() == 1);
   CHECK(run({lit(1), lit(2), op(DW_OP_over), op(DW_OP_plus)}).value() == 3);
-  CHECK(run({lit(0), op(DW_OP_bra, 0, 0, 4), lit(5), op(DW_OP_skip, 0, 0, 5), lit(6)}).value() == 5);
-  CHECK(run({lit(1), op(DW_OP_bra, 0, 0, 4), lit(5), op(DW_OP_skip, 0, 0, 5), lit(6)}).value() == 6);
+  CHECK(run({lit(0), op(DW_OP_bra, 4), lit(5), op(DW_OP_skip, 5), lit(6)}).value() == 5);
+  CHECK(run({lit(1), op(DW_OP_bra, 4), lit(5), op(DW_OP_skip, 5), lit(6)}).value() == 6);
   CHECK(run({breg(Register::rsp, 8), op(DW_OP_deref)}).value() == 0x2000);
   CHECK(run({breg(Register::rsp, 0), op(DW_OP_deref_size, 2)}).value() == 0x7788);
   CHECK(run({op(DW_OP_call_frame_cfa), op(DW_OP_plus_uconst, 8)}, 0x40).value() == 0x48);
 }
 
 TEST_CASE("expressions that cannot be evaluated end, and say so") {
-  Expression endless = {op(DW_OP_skip, 0, 0, 0)};
-  Expression overflow = {lit(1), op(DW_OP_dup), op(DW_OP_skip, 0, 0, 1)};
-  std::vector<Expression> bad = {
+  Steps endless = {op(DW_OP_skip, 0)};
+  Steps overflow = {lit(1), op(DW_OP_dup), op(DW_OP_skip, 1)};
+  std::vector<Steps> bad = {
       {},
       {op(DW_OP_plus)},
       {lit(1), lit(0), op(DW_OP_div)},
@@ -187,7 +188,7 @@ TEST_CASE("expressions that cannot be evaluated end, and say so") {
       {op(DW_OP_const8u, 1ull << 63), op(DW_OP_const1s, -1), op(DW_OP_div)},
       {op(DW_OP_pick, 5)},
       {breg(Register::rbp, 0)},
-      {op(DW_OP_bregx, 40)},
+      {op(DW_OP_breg0 + 20)},
       {op(DW_OP_call_frame_cfa)},
       {op(DW_OP_addr, 0x1000)},
       {op(0xff)},
@@ -196,7 +197,7 @@ TEST_CASE("expressions that cannot be evaluated end, and say so") {
       endless,
       overflow,
   };
-  for (const Expression& expression : bad) {
+  for (const Steps& expression : bad) {
     Recovered result = run(expression);
     REQUIRE_FALSE(result.ok());
     CHECK(result.problem() == StopReason::kUnreadable);
@@ -209,12 +210,12 @@ TEST_CASE("every row of libc and of a static program is what readelf says") {
   tests::compile("gcc", {"-O2", "-static"}, {"own_stack/capture.c", "own_stack/main.c"}, program);
   for (const std::string& path : {std::string(kLibc), program}) {
     ElfFile elf = open_elf(path);
-    CfiReader reader(elf);
+    UnwindTable table = UnwindTable::compile(elf);
     auto rows = readelf_rows(path);
     REQUIRE(rows.size() > 1000);
     unsigned wrong = 0;
     for (const auto& [start, row] : rows) {
-      auto rule = reader.find({start});
+      const UnwindRule* rule = table.find({start});
       bool same = rule && as_readelf(*rule) == row.cfa && as_readelf(rule->of(Register::rip)) == row.ra &&
                   as_readelf(rule->of(Register::rbp)) == row.rbp;
       if (!same && wrong++ < 5) {
@@ -231,7 +232,7 @@ TEST_CASE("every row of libc and of a static program is what readelf says") {
 
 TEST_CASE("rules of the places that only a few functions have") {
   ElfFile libc = open_elf(kLibc);
-  CfiReader reader(libc);
+  UnwindTable table = UnwindTable::compile(libc);
 
   // vfork:  pop %rdi      the return address waits there,
   //         mov $58,%eax  because parent and child share the stack
@@ -240,8 +241,8 @@ TEST_CASE("rules of the places that only a few functions have") {
   ElfSymbol vfork = symbol(libc, "vfork");
   bool kept_in_register = false;
   for (uint64_t i = 0; i < vfork.size; ++i) {
-    auto rule = reader.find(vfork.start.plus(i));
-    REQUIRE(rule);
+    const UnwindRule* rule = table.find(vfork.start.plus(i));
+    REQUIRE(rule != nullptr);
     const RegisterRule& how = rule->of(Register::rip);
     kept_in_register |= how.kind == Kind::kInRegister && how.other == Register::rdi;
   }
@@ -251,13 +252,58 @@ TEST_CASE("rules of the places that only a few functions have") {
   ElfSymbol clone = symbol(libc, "clone");
   bool has_root = false;
   for (uint64_t i = 0; i < clone.size; ++i) {
-    auto rule = reader.find(clone.start.plus(i));
+    const UnwindRule* rule = table.find(clone.start.plus(i));
     has_root |= rule && rule->is_root();
   }
   CHECK(has_root);
 
-  CHECK_FALSE(reader.find({0}));
-  CHECK_FALSE(reader.find({~uint64_t{0}}));
+  CHECK_FALSE(table.find({0}));
+  CHECK_FALSE(table.find({~uint64_t{0}}));
+}
+
+TEST_CASE("the signal trampoline gives every register back from the kernel's frame") {
+  ElfFile libc = open_elf(kLibc);
+  UnwindTable table = UnwindTable::compile(libc);
+  const ElfSection* text = libc.find_section(".text");
+  REQUIRE(text != nullptr);
+  uint64_t into = 0;
+  const UnwindRule* rule = nullptr;
+  for (; into < text->size && (rule == nullptr || !rule->is_signal_frame); ++into) {
+    rule = table.find(text->start.plus(into));
+  }
+  REQUIRE(into < text->size);
+  // The row begins a byte before the code: mov $SYS_rt_sigreturn,%rax.
+  static constexpr std::array<uint8_t, 4> kCode = {0x48, 0xc7, 0xc0, 0x0f};
+  Bytes code = libc.bytes_from(text->start.plus(into)).first(kCode.size());
+  CHECK(std::ranges::equal(code, std::as_bytes(std::span(kCode))));
+  CHECK(rule->cfa == UnwindRule::Cfa::kExpression);
+  for (unsigned i = 0; i < kRegisterCount; ++i) {
+    RegisterRule how = rule->of(static_cast<Register>(i));
+    INFO(name_of(how.number));
+    CHECK(how.kind == Kind::kAtExpression);
+  }
+}
+
+TEST_CASE("a realigned stack's CFA is read from memory") {
+  TempDir folder;
+  std::string source = folder.write("realigned.c", R"(
+    struct __attribute__((aligned(64))) Wide { int values[32]; };
+    int use(struct Wide*, void*);
+    int realigned(int n) { struct Wide wide = {{n}}; return use(&wide, __builtin_alloca(n)); })");
+  tests::compile("gcc", {"-O2", "-shared", "-fPIC"}, {source}, folder.file("realigned.so"));
+  ElfFile elf = open_elf(folder.file("realigned.so"));
+  UnwindTable table = UnwindTable::compile(elf);
+  ElfSymbol function = symbol(elf, "realigned");
+  bool has_base = false, has_dereference = false;
+  for (uint64_t i = 0; i < function.size; ++i) {
+    const UnwindRule* rule = table.find(function.start.plus(i));
+    REQUIRE(rule != nullptr);
+    bool by_register = rule->cfa == UnwindRule::Cfa::kRegisterOffset;
+    has_base |= by_register && rule->cfa_register == Register::r10;
+    has_dereference |= !by_register && rule->expressions[rule->cfa_expression].back().op == DW_OP_deref;
+  }
+  CHECK(has_base);
+  CHECK(has_dereference);
 }
 
 TEST_CASE("a PLT entry's CFA depends on how far it has run") {
@@ -268,13 +314,13 @@ TEST_CASE("a PLT entry's CFA depends on how far it has run") {
   ElfFile elf = open_elf(folder.file("plt"));
   const ElfSection* plt = elf.find_section(".plt");
   REQUIRE(plt != nullptr);
-  CfiReader reader(elf);
+  UnwindTable table = UnwindTable::compile(elf);
   SmallStack stack;
   // 0: jmp *got   6: push $index   11: jmp PLT0
   for (auto [into, pushed] : {std::pair{0, 0}, {6, 0}, {11, 8}}) {
     ElfAddr position = plt->start.plus(16 + into);
-    auto rule = reader.find(position);
-    REQUIRE(rule);
+    const UnwindRule* rule = table.find(position);
+    REQUIRE(rule != nullptr);
     Registers registers;
     registers.set(Register::rsp, 0x1000);
     registers.set(Register::rip, position.value);
@@ -289,23 +335,8 @@ TEST_CASE("a PLT entry's CFA depends on how far it has run") {
   }
 }
 
-TEST_CASE("a file without section headers is read through PT_GNU_EH_FRAME") {
-  TempDir folder;
-  std::string bytes = tests::read_file(kLibc);
-  // e_shoff, e_shnum, e_shstrndx.
-  std::fill_n(bytes.begin() + 40, 8, '\0');
-  std::fill_n(bytes.begin() + 60, 4, '\0');
-  ElfFile stripped = open_elf(folder.write("libc", bytes));
-  CHECK(stripped.sections().empty());
-  ElfFile libc = open_elf(kLibc);
-  ElfSymbol qsort = symbol(libc, "qsort");
-  auto rule = CfiReader(stripped).find(qsort.start);
-  REQUIRE(rule);
-  CHECK(*rule == *CfiReader(libc).find(qsort.start));
-}
-
-TEST_CASE("a rule cache gives each module its own rules, and one place to equal ones") {
-  RuleCache cache;
+TEST_CASE("tables give each module its own rules, and one place to equal ones") {
+  UnwindTables tables;
   Module first, second, empty;
   first.id = {0};
   first.elf = open_elf(kLibc);
@@ -313,55 +344,14 @@ TEST_CASE("a rule cache gives each module its own rules, and one place to equal 
   second.elf = open_elf("/lib64/ld-linux-x86-64.so.2");
   empty.id = {2};
   ElfSymbol qsort = symbol(*first.elf, "qsort");
-  const UnwindRule* rule = cache.find(first, qsort.start);
+  const UnwindRule* rule = tables.of(first).find(qsort.start);
   REQUIRE(rule != nullptr);
-  CHECK(cache.find(first, qsort.start) == rule);
   CHECK(as_readelf(*rule) == "rsp+8");
-  CHECK(cache.find(first, symbol(*first.elf, "abort").start) == rule);
-  CHECK(cache.find(first, {1}) == nullptr);
-  CHECK(cache.find(first, {1}) == nullptr);
-  CHECK(cache.find(empty, qsort.start) == nullptr);
+  CHECK(tables.of(first).find(symbol(*first.elf, "abort").start) == rule);
+  CHECK(tables.of(first).find({1}) == nullptr);
+  CHECK(tables.of(empty).find(qsort.start) == nullptr);
   // ld.so ends long before qsort's place in libc, or has another function there.
-  ElfAddr beyond{uint64_t{1} << 40};
-  CHECK(cache.find(second, beyond) == nullptr);
-}
-
-TEST_CASE("damaged CFI neither crashes nor hangs") {
-  TempDir folder;
-  std::string program = folder.file("own_stack");
-  tests::compile("gcc", {"-O2", "-g"}, {"own_stack/capture.c", "own_stack/main.c"}, program);
-  std::string bytes = tests::read_file(program);
-  ElfFile elf = open_elf(program);
-  const ElfSection* frames = elf.find_section(".eh_frame");
-  const ElfSection* text = elf.find_section(".text");
-  REQUIRE(frames != nullptr);
-  REQUIRE(text != nullptr);
-  uint64_t state = 42;
-  auto random = [&state](uint64_t limit) {
-    state = state * 6364136223846793005 + 1442695040888963407;
-    return (state >> 33) % limit;
-  };
-  for (int round = 0; round < 300; ++round) {
-    std::string damaged = bytes;
-    for (int i = 0; i < 4; ++i) {
-      damaged[frames->offset.value + random(frames->size)] = static_cast<char>(random(256));
-    }
-    auto* first = reinterpret_cast<const std::byte*>(damaged.data());
-    auto copy = ElfFile::parse(MappedFile::from_memory({first, first + damaged.size()}), "damaged");
-    REQUIRE(copy.ok());
-    CfiReader reader(copy.value());
-    SmallStack stack;
-    for (uint64_t at = 0; at < text->size; at += 16) {
-      auto rule = reader.find(text->start.plus(at));
-      if (!rule) continue;
-      Registers registers, caller;
-      registers.set(Register::rsp, 0x1000);
-      registers.set(Register::rip, 0x1234);
-      Recovered cfa = cfa_of(*rule, registers, StackMemory(stack.sample));
-      if (cfa.ok())
-        (void)recover_caller(*rule, cfa.value(), registers, StackMemory(stack.sample), false, caller);
-    }
-  }
+  CHECK(tables.of(second).find({uint64_t{1} << 40}) == nullptr);
 }
 
 }  // namespace jitprof

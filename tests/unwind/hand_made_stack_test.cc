@@ -5,7 +5,7 @@
 #include "tests/catch.h"
 #include "tests/run_program.h"
 #include "tests/temp_dir.h"
-#include "unwind/cfi/epilogue.h"
+#include "tests/unwind/unwinding.h"
 #include "unwind/walk.h"
 
 namespace jitprof {
@@ -78,8 +78,8 @@ class HandMade {
   }
 
   uint64_t& word(size_t index) { return words_[index]; }
-  StopReason walk_it() {
-    unwind(sample, processes_, processes_.process(1), rules_, stack);
+  StopReason walk_it(uint32_t max_depth = kDefaultMaxDepth) {
+    unwind(sample, processes_, processes_.process(1), unwinding_.places, max_depth, stack);
     return stack.stop;
   }
 
@@ -92,19 +92,38 @@ class HandMade {
   std::vector<uint64_t> words_;
   ModuleTable modules_{""};
   ProcessTable processes_{modules_};
-  RuleCache rules_;
+  tests::Unwinding unwinding_{modules_};
 };
 
 }  // namespace
 
-TEST_CASE("equal pcs are recursion as long as the CFA grows; 100,000 frames are the limit") {
-  auto [frames, reason] =
-      GENERATE(std::pair{20'000u, StopReason::kTruncated}, std::pair{120'000u, StopReason::kDepthLimit});
+TEST_CASE("equal pcs are recursion as long as the CFA grows") {
+  size_t frames = GENERATE(as<size_t>(), 20'000, 120'000);
   HandMade made(2 * frames);
   for (size_t i = 0; i < frames; ++i) made.word(2 * i + 1) = made.push_frame;
   made.sample.registers.set(Register::rip, made.push_frame);
-  CHECK(made.walk_it() == reason);
-  CHECK(made.stack.frames.size() == std::min(frames + 1, 100'000u));
+  CHECK(made.walk_it(1'000'000) == StopReason::kTruncated);
+  CHECK(made.stack.frames.size() == frames + 1);
+  CHECK(made.stack.elided.count == 0);
+}
+
+TEST_CASE("a stack deeper than asked keeps both its ends") {
+  constexpr size_t kFrames = 1000;
+  HandMade made(2 * kFrames);
+  for (size_t i = 0; i < kFrames; ++i) made.word(2 * i + 1) = made.push_frame;
+  made.word(2 * kFrames - 1) = 0;
+  made.sample.registers.set(Register::rip, made.push_frame);
+  CHECK(made.walk_it(kFrames) == StopReason::kUnmapped);
+  CHECK(made.stack.elided.count == 0);
+  std::vector<Frame> whole = made.stack.frames;
+  REQUIRE(whole.size() == kFrames);
+
+  CHECK(made.walk_it(11) == StopReason::kUnmapped);
+  CHECK(made.stack.frames.size() == 11);
+  CHECK(made.stack.elided.at == 6);
+  CHECK(made.stack.elided.count == kFrames - 11);
+  CHECK(std::equal(whole.begin(), whole.begin() + 6, made.stack.frames.begin()));
+  CHECK(std::equal(whole.end() - 5, whole.end(), made.stack.frames.begin() + 6));
 }
 
 TEST_CASE("a CFA that does not grow ends the walk without inventing a caller") {
@@ -140,21 +159,6 @@ TEST_CASE("a register whose slot was popped is the caller's already") {
   CHECK(made.walk_it() == StopReason::kNoProgress);
 }
 
-TEST_CASE("an epilogue is pops and the way out") {
-  auto is_one = [](std::initializer_list<uint8_t> code) {
-    return is_epilogue(std::as_bytes(std::span(code.begin(), code.size())));
-  };
-  CHECK(is_one({0xc3}));
-  CHECK(is_one({0xf3, 0xc3}));
-  CHECK(is_one({0x5b, 0x5d, 0x41, 0x5c, 0xc3}));
-  CHECK(is_one({0x5b, 0xe9, 0, 0, 0, 0}));
-  CHECK_FALSE(is_one({}));
-  CHECK_FALSE(is_one({0x5b}));
-  CHECK_FALSE(is_one({0x41, 0xc3}));
-  CHECK_FALSE(is_one({0xe9, 0, 0, 0, 0}));
-  CHECK_FALSE(is_one({0x90, 0xc3}));
-}
-
 TEST_CASE("a register that nobody knows is unreadable, not zero") {
   HandMade made(16);
   made.sample.registers.set(Register::rip, made.fixed_frame);
@@ -179,7 +183,7 @@ TEST_CASE("a return address in no mapping is listed, moved into its call") {
   REQUIRE(made.stack.frames.size() == 2);
   CHECK(made.stack.frames[1].module.is_none());
   CHECK(made.stack.frames[1].position == ElfAddr{0x1233});
-  CHECK(made.stack.frames[1].origin == FrameOrigin::kCfi);
+  CHECK(made.stack.frames[1].origin == FrameOrigin::kSniffed);
 }
 
 }  // namespace jitprof

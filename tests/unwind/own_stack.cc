@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "tests/run_program.h"
+#include "tests/unwind/unwinding.h"
+#include "unwind/walk.h"
 
 namespace jitprof::tests {
 namespace {
@@ -80,13 +82,14 @@ void OwnStack::add_line(const std::string& line) {
 WalkedStack::WalkedStack(const OwnStack& own)
     : modules(std::make_unique<ModuleTable>("")), processes(std::make_unique<ProcessTable>(*modules)) {
   for (const MapEvent& event : own.maps) processes->apply(event);
-  RuleCache rules;
+  Unwinding unwinding(*modules);
   const Process& process = processes->process(own.sample.pid);
-  walk(own.sample, process, *modules, rules, [&](const WalkedFrame& frame) {
+  auto note = [&](const WalkedFrame& frame) {
     pcs.push_back(frame.pc);
     cfas.push_back(frame.cfa);
-  });
-  unwind(own.sample, *processes, process, rules, stack);
+  };
+  walk(own.sample, process, unwinding.places, note);
+  unwind(own.sample, *processes, process, unwinding.places, kDefaultMaxDepth, stack);
 }
 
 std::string WalkedStack::function_of(size_t frame) const {

@@ -8,6 +8,7 @@
 #include "tests/run_program.h"
 #include "tests/temp_dir.h"
 #include "tests/unwind/own_stack.h"
+#include "tests/unwind/unwinding.h"
 
 namespace jitprof {
 namespace {
@@ -185,9 +186,9 @@ TEST_CASE("kernel frames come first; a kernel thread ends at its root") {
                            .is_executable = true,
                            .in_kernel = true,
                            .path = "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz"});
-  RuleCache rules;
+  tests::Unwinding unwinding(modules);
   UnwoundStack stack;
-  unwind(sample, processes, processes.process(7), rules, stack);
+  unwind(sample, processes, processes.process(7), unwinding.places, kDefaultMaxDepth, stack);
   CHECK(stack.stop == StopReason::kReachedRoot);
   REQUIRE(stack.frames.size() == 3);
   CHECK(stack.frames[0].position == ElfAddr{0xffffffff81000010});
@@ -206,9 +207,9 @@ TEST_CASE("a pc in no mapping is listed and ends the walk") {
   sample.stack_count = 1;
   ModuleTable modules("");
   ProcessTable processes(modules);
-  RuleCache rules;
+  tests::Unwinding unwinding(modules);
   UnwoundStack stack;
-  unwind(sample, processes, processes.process(1), rules, stack);
+  unwind(sample, processes, processes.process(1), unwinding.places, kDefaultMaxDepth, stack);
   CHECK(stack.stop == StopReason::kUnmapped);
   REQUIRE(stack.frames.size() == 1);
   CHECK(stack.frames[0].module.is_none());
