@@ -72,7 +72,11 @@ void MappedFile::forget_before(uint64_t offset) {
   constexpr uint64_t kStep = 16u << 20;  // a multiple of every page size
   uint64_t end = std::min<uint64_t>(offset, bytes_.size()) / kStep * kStep;
   if (mapping_ == nullptr || end <= forgotten_) return;
-  madvise(static_cast<std::byte*>(mapping_) + forgotten_, end - forgotten_, MADV_DONTNEED);
+  // What was given back before comes in again when a record held for a later round is looked at: the last of
+  // it is given back once more.
+  constexpr uint64_t kHeldAtMost = 256u << 20;
+  uint64_t start = forgotten_ - std::min(forgotten_, kHeldAtMost);
+  madvise(static_cast<std::byte*>(mapping_) + start, end - start, MADV_DONTNEED);
   forgotten_ = end;
 }
 
