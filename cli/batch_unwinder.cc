@@ -7,7 +7,7 @@ namespace jitprof {
 namespace {
 
 constexpr size_t kMostItems = 512;
-constexpr uint64_t kMostStackBytes = 8u << 20;
+constexpr uint64_t kMostStackBytes = 2u << 20;
 // Samples that one thread takes at once: some 10 µs of work.
 constexpr size_t kSliceItems = 8;
 

@@ -53,7 +53,7 @@ void SamplePrinter::print(const Sample& sample) {
   frames_.clear();
   StopReason stop = walk_with_kernel(
       sample, playback_.processes, playback_.processes.process(sample.pid), places_,
-      [this](const WalkedFrame& walked) { frames_.push_back(describe(walked)); },
+      [this](Frame frame, const WalkedFrame& walked) { frames_.push_back(describe(frame, walked)); },
       verbose_ ? Follow::kAllRegisters : Follow::kWhatIsNeeded);
   UnwoundStack::Elided elided = elided_of(frames_.size(), options_.max_depth);
   for (size_t i = 0; i < frames_.size(); ++i) {
@@ -75,9 +75,9 @@ void SamplePrinter::print_head(const Sample& sample) {
               sample.time_ns / 1'000'000'000, sample.time_ns % 1'000'000'000, sample.period, event);
 }
 
-std::string SamplePrinter::describe(const WalkedFrame& walked) {
-  std::string text = describe_lines(walked.frame);
-  if (verbose_ && !walked.frame.in_kernel) text += describe_walk(walked);
+std::string SamplePrinter::describe(const Frame& frame, const WalkedFrame& walked) {
+  std::string text = describe_lines(frame);
+  if (verbose_ && !frame.in_kernel) text += describe_walk(frame, walked);
   return text;
 }
 
@@ -97,8 +97,7 @@ std::string SamplePrinter::describe_lines(const Frame& frame) {
   return text;
 }
 
-std::string SamplePrinter::describe_walk(const WalkedFrame& walked) const {
-  const Frame& frame = walked.frame;
+std::string SamplePrinter::describe_walk(const Frame& frame, const WalkedFrame& walked) const {
   std::string text = "          pc=" + hex(walked.pc.value);
   if (!frame.module.is_none()) text += " " + module_name(frame) + "+" + hex(frame.position.value);
   switch (frame.origin) {

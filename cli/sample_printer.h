@@ -23,9 +23,9 @@ class SamplePrinter {
  private:
   void print(const Sample& sample);
   void print_head(const Sample& sample);
-  std::string describe(const WalkedFrame& walked);
+  std::string describe(const Frame& frame, const WalkedFrame& walked);
   std::string describe_lines(const Frame& frame);
-  std::string describe_walk(const WalkedFrame& walked) const;
+  std::string describe_walk(const Frame& frame, const WalkedFrame& walked) const;
   std::string module_name(const Frame& frame) const;
   const SymbolizedFrame& symbolized(const Frame& frame);
 

@@ -35,10 +35,8 @@ StopReason walk_chain(const Sample& sample, const Process& process, PlaceCache& 
   for (size_t i = 0; i < chain.size(); ++i) {
     const CodePlace& place = places.find(chain[i], i == 0);
     outermost = place.leave;
-    visit({.pc = chain[i],
-           .frame = frame_of(place, i == 0 ? FrameOrigin::kTop : FrameOrigin::kRecordedChain),
-           .is_top = i == 0,
-           .registers = i == 0 ? &sample.registers : nullptr});
+    visit(frame_of(place, i == 0 ? FrameOrigin::kTop : FrameOrigin::kRecordedChain),
+          {.pc = chain[i], .is_top = i == 0, .registers = i == 0 ? &sample.registers : nullptr});
   }
   // A kernel thread has no user part and no mappings: the kernel chain is all there ever was.
   if (chain.empty() && process.space.mappings().empty()) return StopReason::kReachedRoot;
@@ -122,7 +120,7 @@ class Walk {
       if (!is_by_rbp && place.leave != Leave::kByRsp) break;
       uint64_t base = is_by_rbp ? at.fp : at.low.value;
       RuntimeAddr cfa{base + static_cast<uint64_t>(int64_t{place.cfa_offset})};
-      visit_({.pc = at.pc, .cfa = cfa, .frame = frame_at(at, place), .is_top = at.depth == 0});
+      visit_(frame_at(at, place), {.pc = at.pc, .cfa = cfa, .is_top = at.depth == 0});
       if (!at.grows_to(cfa)) {
         stop = StopReason::kNoProgress;
         break;
@@ -230,12 +228,11 @@ class Walk {
   }
 
   void visit(const CodePlace& place, RuntimeAddr cfa, const UnwindRule* rule) {
-    visit_({.pc = at_.pc,
-            .cfa = cfa,
-            .frame = frame_at(at_, place),
-            .is_top = at_.depth == 0,
-            .registers = follows_all_ ? &registers_ : nullptr,
-            .rule = rule});
+    visit_(frame_at(at_, place), {.pc = at_.pc,
+                                  .cfa = cfa,
+                                  .is_top = at_.depth == 0,
+                                  .registers = follows_all_ ? &registers_ : nullptr,
+                                  .rule = rule});
   }
 
   void take(const Registers& caller, RuntimeAddr cfa, bool was_interrupted) {
@@ -267,7 +264,7 @@ class Walk {
   // From here on every register is followed; the frames so far are walked again for theirs.
   void follow_all() {
     if (follows_all_) return;
-    auto nobody = [](const WalkedFrame&) {};
+    auto nobody = [](Frame, const WalkedFrame&) {};
     Walk again(sample_, process_, places_, nobody, true, true);
     while (again.at_.depth < at_.depth && !again.step()) {
     }
@@ -315,11 +312,11 @@ StopReason walk_with_kernel(const Sample& sample, const ProcessTable& processes,
   auto kernel_chain = chain_of(sample.kernel_chain, sample.ip, sample.in_kernel);
   for (size_t i = 0; i < kernel_chain.size(); ++i) {
     RuntimeAddr lookup = i == 0 ? kernel_chain[i] : kernel_chain[i].minus(1);
-    visit({.pc = kernel_chain[i],
-           .frame = {.module = processes.kernel_module(lookup),
-                     .origin = i == 0 ? FrameOrigin::kTop : FrameOrigin::kRecordedChain,
-                     .in_kernel = true,
-                     .position = {lookup.value}}});
+    visit({.module = processes.kernel_module(lookup),
+           .origin = i == 0 ? FrameOrigin::kTop : FrameOrigin::kRecordedChain,
+           .in_kernel = true,
+           .position = {lookup.value}},
+          {.pc = kernel_chain[i]});
   }
   return walk(sample, process, places, visit, follow);
 }
@@ -327,7 +324,7 @@ StopReason walk_with_kernel(const Sample& sample, const ProcessTable& processes,
 void unwind(const Sample& sample, const ProcessTable& processes, const Process& process, PlaceCache& places,
             uint32_t max_depth, UnwoundStack& stack) {
   stack.frames.clear();
-  auto keep = [&stack](const WalkedFrame& walked) { stack.frames.push_back(walked.frame); };
+  auto keep = [&stack](Frame frame, const WalkedFrame&) { stack.frames.push_back(frame); };
   stack.stop = walk_with_kernel(sample, processes, process, places, keep);
   elide_middle(max_depth, stack);
 }

@@ -40,7 +40,7 @@ class Walker {
     double start = thread_cpu_ns();
     for (const Sample& sample : loaded_.samples()) {
       StopReason stop = walk(sample, loaded_.processes().process(sample.pid), places_,
-                             [&frames](const WalkedFrame&) { ++frames; });
+                             [&frames](Frame, const WalkedFrame&) { ++frames; });
       ++stops[static_cast<unsigned>(stop)];
     }
     double ns = thread_cpu_ns() - start;

@@ -84,9 +84,9 @@ WalkedStack::WalkedStack(const OwnStack& own)
   for (const MapEvent& event : own.maps) processes->apply(event);
   Unwinding unwinding(*modules);
   const Process& process = processes->process(own.sample.pid);
-  auto note = [&](const WalkedFrame& frame) {
-    pcs.push_back(frame.pc);
-    cfas.push_back(frame.cfa);
+  auto note = [&](Frame, const WalkedFrame& walked) {
+    pcs.push_back(walked.pc);
+    cfas.push_back(walked.cfa);
   };
   walk(own.sample, process, unwinding.places, note);
   unwind(own.sample, *processes, process, unwinding.places, kDefaultMaxDepth, stack);
