@@ -118,8 +118,9 @@ TEST_CASE("kernel frames have their names, in a report and in a script") {
 TEST_CASE("a terminal that goes away ends the recording and the command") {
   TempDir folder;
   std::string recording = folder.file("recording");
-  std::string line =
-      std::string(JP_JITPROF) + " record -o " + recording + " sleep 60 & sleep 0.5; kill -HUP $!; wait $!";
+  // The tests themselves may run under nohup.
+  std::string line = "env --default-signal=HUP " + std::string(JP_JITPROF) + " record -o " + recording +
+                     " sleep 60 & sleep 0.5; kill -HUP $!; wait $!";
   ProgramResult result = run_program({"sh", "-c", line}, "", 20);
   INFO(result.err);
   CHECK(result.status == 128 + 15);
