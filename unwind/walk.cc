@@ -209,8 +209,7 @@ class Walk {
       return SnifferRefusal::kLacksRegisters;
     RuntimeAddr sp{*info.caller.find(Register::rsp)};
     if (!at_.grows_to(info.id.cfa)) return SnifferRefusal::kNoProgress;
-    if (!memory_.may_hold(info.id.cfa.minus(1)) || !memory_.may_hold(sp.minus(1)))
-      return SnifferRefusal::kOffTheStack;
+    if (!memory_.may_hold(info.id.cfa) || !memory_.may_hold(sp)) return SnifferRefusal::kOffTheStack;
     if (!at_.grows_to(sp)) return SnifferRefusal::kNoProgress;
     return std::nullopt;
   }
