@@ -166,12 +166,7 @@ void Playback::apply(const Event& event) {
       piece != nullptr && piece->kind == SideFileKind::kKallsyms && wants_kernel_symbols_) {
     kallsyms.append(reinterpret_cast<const char*>(piece->bytes.data()), piece->bytes.size());
   }
-  std::visit(
-      [this](const auto& some) {
-        if constexpr (requires { processes.apply(some); }) processes.apply(some);
-        if constexpr (requires { modules.apply(some); }) modules.apply(some);
-      },
-      event);
+  processes.apply_event(event);
 }
 
 // perf's record of the kernel's text: "[kernel.kallsyms]_text", the place of that symbol as offset.

@@ -7,22 +7,6 @@
 #include "profiler/recording.h"
 
 namespace jitprof {
-namespace {
-
-struct Apply {
-  ModuleTable& modules;
-  ProcessTable& processes;
-  void operator()(const Sample&) {}
-  void operator()(const LostEvent&) {}
-  void operator()(const MapEvent& event) { processes.apply(event); }
-  void operator()(const CommEvent& event) { processes.apply(event); }
-  void operator()(const ForkEvent& event) { processes.apply(event); }
-  void operator()(const ExitEvent& event) { processes.apply(event); }
-  void operator()(const ModuleEvent& event) { modules.apply(event); }
-  void operator()(const SideFileEvent& event) { modules.apply(event); }
-};
-
-}  // namespace
 
 Result<std::unique_ptr<LoadedRecording>> LoadedRecording::load(const std::string& path) {
   Recording recording = JP_TRY(Recording::open(path));
@@ -30,7 +14,7 @@ Result<std::unique_ptr<LoadedRecording>> LoadedRecording::load(const std::string
   for (;;) {
     const Event* event = JP_TRY(recording.next());
     if (event == nullptr) break;
-    std::visit(Apply{loaded->modules_, loaded->processes_}, *event);
+    loaded->processes_.apply_event(*event);
     if (const auto* sample = std::get_if<Sample>(event)) loaded->keep(*sample);
   }
   return loaded;

@@ -3,10 +3,10 @@
 
 #include <sys/sysmacros.h>
 
-#include <cstdio>
 #include <sstream>
 
 #include "tests/run_program.h"
+#include "tests/unwind/proc_maps.h"
 #include "tests/unwind/unwinding.h"
 #include "unwind/walk.h"
 
@@ -21,27 +21,6 @@ std::vector<std::byte> from_hex(const std::string& text) {
     bytes.push_back(static_cast<std::byte>(std::stoul(text.substr(i, 2), nullptr, 16)));
   }
   return bytes;
-}
-
-// A line of /proc/PID/maps.
-MapEvent map_event(const std::string& line) {
-  unsigned long start, end, offset, inode;
-  unsigned device_major, device_minor;
-  char protection[5];
-  int path_at = 0;
-  int fields = std::sscanf(line.c_str(), "%lx-%lx %4s %lx %x:%x %lu %n", &start, &end, protection, &offset,
-                           &device_major, &device_minor, &inode, &path_at);
-  JP_CHECK(fields == 7);
-  return {.pid = kPid,
-          .tid = kPid,
-          .start = {start},
-          .size = end - start,
-          .offset = {offset},
-          .device_major = device_major,
-          .device_minor = device_minor,
-          .inode = inode,
-          .is_executable = protection[2] == 'x',
-          .path = line.substr(path_at)};
 }
 
 }  // namespace
@@ -61,7 +40,7 @@ void OwnStack::add_line(const std::string& line) {
   std::string kind;
   words >> kind >> std::hex;
   if (kind == "map") {
-    maps.push_back(map_event(line.substr(4)));
+    maps.push_back(map_event(kPid, line.substr(4)));
   } else if (kind == "pc") {
     RuntimeAddr pc;
     words >> pc.value;

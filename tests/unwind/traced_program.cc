@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
 #include <fstream>
 
 #include "base/result.h"
+#include "tests/unwind/proc_maps.h"
 
 namespace jitprof::tests {
 namespace {
@@ -50,28 +50,6 @@ bool handles(pid_t pid, int signal) {
     if (line.starts_with("SigCgt:")) return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1)) & 1;
   }
   return false;
-}
-
-// A line of /proc/PID/maps.
-MapEvent map_event(pid_t pid, const std::string& line) {
-  unsigned long start, end, offset, inode;
-  unsigned device_major, device_minor;
-  char protection[5];
-  int path_at = 0;
-  int fields = std::sscanf(line.c_str(), "%lx-%lx %4s %lx %x:%x %lu %n", &start, &end, protection, &offset,
-                           &device_major, &device_minor, &inode, &path_at);
-  JP_CHECK(fields == 7);
-  auto id = static_cast<uint32_t>(pid);
-  return {.pid = id,
-          .tid = id,
-          .start = {start},
-          .size = end - start,
-          .offset = {offset},
-          .device_major = device_major,
-          .device_minor = device_minor,
-          .inode = inode,
-          .is_executable = protection[2] == 'x',
-          .path = line.substr(path_at)};
 }
 
 }  // namespace

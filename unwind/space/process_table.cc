@@ -82,6 +82,15 @@ void ProcessTable::apply(const ExitEvent& event) {
   if (event.pid == event.tid) live.main_thread_exited = true;
 }
 
+void ProcessTable::apply_event(const Event& event) {
+  std::visit(
+      [this](const auto& some) {
+        if constexpr (requires { apply(some); }) apply(some);
+        if constexpr (requires { modules_.apply(some); }) modules_.apply(some);
+      },
+      event);
+}
+
 Process& ProcessTable::process(uint32_t pid) { return processes_[live_process(pid).id.index]; }
 
 ThreadId ProcessTable::thread(uint32_t pid, uint32_t tid) {

@@ -46,6 +46,8 @@ class ProcessTable {
   void apply(const CommEvent& event);
   void apply(const ForkEvent& event);
   void apply(const ExitEvent& event);
+  // Any event, for whichever of the two tables it concerns; samples and losses concern neither.
+  void apply_event(const Event& event);
 
   // The live process and thread of these ids, made when they were never announced.
   Process& process(uint32_t pid);
