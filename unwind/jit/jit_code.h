@@ -47,8 +47,9 @@ struct JitCode {
   std::vector<std::string> files;
   std::vector<JitLine> lines;           // by offset, of the innermost functions
   InlineTable inlines;                  // empty: nothing is said of inlined methods
-  // Of the GDB interface: a whole ELF file, its relocations applied, whose ElfAddrs are RuntimeAddrs.
-  std::unique_ptr<const ElfFile> object;
+  // Of the GDB interface: a whole ELF file, its relocations applied, whose ElfAddrs are RuntimeAddrs. Moves
+  // into the Module that is made of the code.
+  std::unique_ptr<ElfFile> object;
 };
 
 // What happened to code in a process, in the order in which a channel told it.
