@@ -139,7 +139,10 @@ Result<bool> Recording::ChunkSource::read_record() {
   if (parsed_ == records.size()) {
     bool has_chunk = JP_TRY(open_chunk());
     if (is_torn_) count_shortfall("torn last chunk");
-    if (!has_chunk && !has_end_) count_shortfall("recording not finished (the recorder was killed)");
+    if (!has_chunk && !has_end_) {
+      count_shortfall("'" + name_ + "' ends at byte " + std::to_string(file_.bytes().size()) +
+                      " without its last record (the recorder was killed, or the file was cut)");
+    }
     return has_chunk;
   }
   ByteReader reader(records.subspan(parsed_));

@@ -90,8 +90,8 @@ void read_script_name(std::string_view text, JitName& name) {
 }
 
 bool read_v8_name(std::string_view text, JitName& name) {
-  constexpr std::array<std::string_view, 5> kScripts = {"JS:", "Eval:", "Script:", "LazyCompile:",
-                                                        "Function:"};
+  constexpr std::array<std::string_view, 5> kScripts = {
+      "JS:", "Eval:", "Script:", "LazyCompile:", "Function:"};
   for (std::string_view kind : kScripts) {
     if (!text.starts_with(kind)) continue;
     read_script_name(text.substr(kind.size()), name);

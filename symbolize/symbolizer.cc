@@ -94,7 +94,8 @@ ModuleSymbols& Symbolizer::symbols_of(const Module& module) {
   std::unique_ptr<ModuleSymbols>& symbols = symbols_[module.id.index];
   if (symbols == nullptr) {
     symbols = std::make_unique<ModuleSymbols>(module, search_.directories, names_);
-    if (!symbols->has_symbols() && module.kind != Module::Kind::kJit) ++shortfalls_[describe_lack_of_symbols(module)];
+    if (!symbols->has_symbols() && module.kind != Module::Kind::kJit)
+      ++shortfalls_[describe_lack_of_symbols(module)];
     if (symbols->has_unreadable_debug_sections()) ++shortfalls_["modules with unreadable debug information"];
     if (unsigned refused = symbols->refused_debug_files()) {
       shortfalls_["debug files of another build, not used"] += refused;

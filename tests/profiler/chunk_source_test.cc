@@ -164,7 +164,10 @@ TEST_CASE("a recording of our own cut at any byte gives what comes before the cu
     CHECK(read.error == "");
     REQUIRE(read.events.size() <= expected.size());
     CHECK(std::equal(read.events.begin(), read.events.end(), expected.begin()));
-    CHECK(read.shortfalls.at("recording not finished (the recorder was killed)") == 1);
+    auto says_so = [&](const auto& line) {
+      return line.first.find("ends at byte " + std::to_string(size)) != std::string::npos;
+    };
+    CHECK(std::ranges::count_if(read.shortfalls, says_so) == 1);
     bool at_border = read.shortfalls.count("torn last chunk") == 0;
     // Between chunks, nothing is torn: behind the file header and behind each of two chunks.
     if (at_border) CHECK(size >= sizeof(format::FileHeader));

@@ -20,9 +20,10 @@ const char* name_of(Locus locus) {
 }
 
 const char* text_of(SnifferRefusal refusal) {
-  static constexpr std::array<const char*, 3> kTexts = {
+  static constexpr std::array<const char*, 4> kTexts = {
       "without the caller's rip and rsp, or with values that mean nothing",
-      "with a CFA or rsp that does not grow", "with a CFA or rsp outside the stack"};
+      "with a CFA or rsp that does not grow", "with a CFA or rsp outside the stack",
+      "with a CFA or rsp that is no multiple of 8"};
   return kTexts[static_cast<unsigned>(refusal)];
 }
 
@@ -35,6 +36,8 @@ Sniffers::Sniffers() {
 }
 
 Status Sniffers::add(Entry entry, bool replace) {
+  if (!entries_.empty() && entry.name == entries_[kCfi.index].name)
+    return Error{"the name 'cfi' is that of the unwind tables of ELF files: give the sniffer another one"};
   for (Entry& known : entries_) {
     if (known.name != entry.name || known.locus != entry.locus) continue;
     if (!replace) {

@@ -22,6 +22,7 @@ enum class SnifferRefusal : uint8_t {
   kLacksRegisters,  // no rip or no rsp of the caller
   kNoProgress,      // the CFA is not above that of the frame called
   kOffTheStack,     // the CFA or the caller's rsp lies outside the stack
+  kUnaligned,       // the CFA or the caller's rsp is no multiple of 8
 };
 // "gave no rip and rsp", …
 const char* text_of(SnifferRefusal refusal);

@@ -15,12 +15,12 @@ ModuleId ProcessTable::kernel_module(RuntimeAddr position) const {
 void ProcessTable::apply(const MapEvent& event) {
   if (!event.is_executable && !event.in_kernel) return;
   const Module& module = modules_.resolve(event);
-  Mapping mapping{.start = event.start,
-                  .end = event.start.plus(event.size),
-                  .module = module.id,
-                  .bias = modules_.bias_of(module, event),
-                  .may_hold_jit_code =
-                      module.kind == Module::Kind::kAnonymous || event.path.ends_with(" (deleted)")};
+  Mapping mapping{
+      .start = event.start,
+      .end = event.start.plus(event.size),
+      .module = module.id,
+      .bias = modules_.bias_of(module, event),
+      .may_hold_jit_code = module.kind == Module::Kind::kAnonymous || event.path.ends_with(" (deleted)")};
   AddressSpace& space =
       event.in_kernel ? kernel_ : processes_[process_of_event(event.pid, event.time_ns).id.index].space;
   space.map(mapping);
