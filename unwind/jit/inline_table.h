@@ -16,7 +16,7 @@ namespace jitprof {
 // The entries are in the order of the code. `start` is the offset of a first instruction from the start of
 // the code.
 //
-//      line        value
+//       line       value
 //   >= 0 (line)    start     from `start` on the code belongs to this line of the method that is open here
 //     -2           start     opens the body of an inlined method, which starts at `start`
 //   -3 - X         callee    before a close: the body was of this callee, called at line X of its caller
@@ -35,7 +35,7 @@ namespace jitprof {
 //
 // A look-up goes from the newest entry downwards to the first line that starts at or below the offset. So at
 // equal starts the later entry counts, and an empty body never. A caller's position is its return address
-// less one, as for all frames.
+// less one, as for all frames. Immutable, so any number of threads may ask.
 class InlineTable {
  public:
   struct Entry {
