@@ -21,6 +21,18 @@ SourceFrame source_at(const JitCode& code, uint64_t offset, Names& names) {
   return source;
 }
 
+// A method of the inlining table. It says where an inlined one is written only by its file.
+SourceFrame source_of(const InlineTable::Frame& method, const JitCode& code, Names& names) {
+  bool is_called = method.callee == InlineTable::kMethod;
+  Function function = function_of_jit_name(is_called ? std::string_view(code.name) : method.name, names);
+  SourceFrame source;
+  if (!method.file.empty()) source.file = names.intern(method.file);
+  if (function.file.is_none()) function.file = source.file;
+  source.function = names.add(function);
+  source.line = method.line;
+  return source;
+}
+
 }  // namespace
 
 Function function_of_jit_name(std::string_view published, Names& names) {
@@ -37,6 +49,11 @@ Function function_of_jit_name(std::string_view published, Names& names) {
 SymbolizedFrame symbolize_jit_code(const JitCode& code, ElfAddr offset, Names& names) {
   SymbolizedFrame frame;
   frame.offset = offset.value;
+  if (!code.inlines.empty()) {
+    for (const InlineTable::Frame& method : code.inlines.lookup(static_cast<uint32_t>(offset.value)))
+      frame.lines.push_back(source_of(method, code, names));
+    if (!frame.lines.empty()) return frame;
+  }
   SourceFrame source = source_at(code, offset.value, names);
   source.function = names.add(function_of_jit_name(code.name, names));
   frame.lines.push_back(source);
