@@ -59,7 +59,6 @@ class Recorder {
   bool round_has_records_ = false;
   uint64_t last_mark_ns_;
   uint64_t next_sweep_ns_;
-  uint64_t next_copy_ns_;
 };
 
 }  // namespace jitprof
