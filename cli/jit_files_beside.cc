@@ -21,8 +21,7 @@ bool is_file(std::string_view path) {
 
 bool JitFilesBeside::add_files_of(const MapEvent& mapping, JitCollector& collector) {
   if (mapping.in_kernel) return false;
-  if (is_jitdump(mapping.path))
-    return add_file(mapping.pid, SideFileKind::kJitDump, mapping.path, collector);
+  if (is_jitdump(mapping.path)) return add_file(mapping.pid, SideFileKind::kJitDump, mapping.path, collector);
   if (!mapping.is_executable || is_file(mapping.path) || mapping.path == "[vdso]") return false;
   return add_file(mapping.pid, SideFileKind::kPerfMap, "/tmp/perf-" + std::to_string(mapping.pid) + ".map",
                   collector);
