@@ -39,7 +39,8 @@ std::optional<NodeFiles> run_node(const std::string& argument) {
     return std::nullopt;
   }
   WARN("node " << version.out);
-  // V8 11.3 loses the first 16 bytes of the name.
+  // V8 11.3 writes names of freed memory: seldom, if other threads have used it, more than the first 16 bytes
+  // are lost, and the file is not known.
   std::string program = folder.write("a_chain_of_calls.js", kProgram);
   NodeFiles files;
   files.status = tests::run_program({"node", "--perf-prof", "--perf-basic-prof", "--interpreted-frames-native-stack",
@@ -108,7 +109,6 @@ void check_lines(const JitLog& log, const RawDump& raw) {
       REQUIRE(line.offset < code.size);
       REQUIRE(line.line > 0);
       REQUIRE(line.column > 0);
-      REQUIRE(!code.files[line.file].empty());
       if (!code.files[line.file].ends_with("/a_chain_of_calls.js")) continue;
       ++of_program;
       REQUIRE(line.line <= 7);
