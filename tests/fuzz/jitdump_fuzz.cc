@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Any bytes as a jitdump: must end, within bounded memory, without a crash, and say only what makes sense. The
-// first byte chooses where the file is cut into two pieces, and whether a valid header is put in front.
+// Any bytes as a jitdump: must end, within bounded memory, without a crash, and say only what makes sense.
+// The first byte chooses where the file is cut into two pieces, and whether a valid header is put in front.
 
 #include <algorithm>
 #include <cstring>
@@ -15,7 +15,8 @@ namespace jitprof {
 namespace {
 
 std::vector<std::byte> with_header(Bytes records, bool is_v8) {
-  jitdump::FileHeader head{jitdump::kMagic, jitdump::kVersion, sizeof head, 62, is_v8 ? jitdump::kV8Pad : 0, 1, 2, 0};
+  jitdump::FileHeader head{
+      jitdump::kMagic, jitdump::kVersion, sizeof head, 62, is_v8 ? jitdump::kV8Pad : 0, 1, 2, 0};
   std::vector<std::byte> file(sizeof head);
   std::memcpy(file.data(), &head, sizeof head);
   file.insert(file.end(), records.begin(), records.end());

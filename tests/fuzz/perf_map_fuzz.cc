@@ -18,8 +18,16 @@ namespace {
 std::vector<JitChange> some_jitdump() {
   std::vector<JitChange> changes;
   for (uint64_t i = 0; i < 16; ++i)
-    changes.push_back({.time_ns = 100 * i, .kind = JitChange::Kind::kLoad, .start = {0x1000 + 0x100 * i}, .size = 0x80, .moved_to = {}});
-  changes.push_back({.time_ns = 1600, .kind = JitChange::Kind::kMove, .start = {0x1100}, .size = 0x80, .moved_to = {0x3000}});
+    changes.push_back({.time_ns = 100 * i,
+                       .kind = JitChange::Kind::kLoad,
+                       .start = {0x1000 + 0x100 * i},
+                       .size = 0x80,
+                       .moved_to = {}});
+  changes.push_back({.time_ns = 1600,
+                     .kind = JitChange::Kind::kMove,
+                     .start = {0x1100},
+                     .size = 0x80,
+                     .moved_to = {0x3000}});
   return changes;
 }
 

@@ -62,7 +62,8 @@ class EntryReader {
     std::vector<Entry> entries;
     size_t at = 0;
     while (entries.size() < count) {
-      if (!has_entry_at(at) || (skips_inner_nuls && !is_inside(offset_at(at), code_size_))) return std::nullopt;
+      if (!has_entry_at(at) || (skips_inner_nuls && !is_inside(offset_at(at), code_size_)))
+        return std::nullopt;
       DebugEntry raw;
       std::memcpy(&raw, text_.data() + at, sizeof raw);
       size_t name = at + sizeof raw;
@@ -81,7 +82,8 @@ class EntryReader {
     size_t end = text_.find('\0', name);
     for (; end != std::string_view::npos; end = text_.find('\0', end + 1)) {
       bool is_before_entry = has_entry_at(end + 1) && is_inside(offset_at(end + 1), code_size_);
-      if (is_before_entry || end + 1 == text_.size()) return is_before_entry == is_last ? std::string_view::npos : end;
+      if (is_before_entry || end + 1 == text_.size())
+        return is_before_entry == is_last ? std::string_view::npos : end;
     }
     return end;
   }
@@ -122,8 +124,8 @@ std::string_view without_position(std::string_view code_name) {
   return code_name;
 }
 
-// A name whose beginning is lost is the file in the function's own name when that has its length and its rest.
-// Otherwise it is unknown, "".
+// A name whose beginning is lost is the file in the function's own name when that has its length and its
+// rest. Otherwise it is unknown, "".
 std::string_view restored(std::string_view name, std::string_view code_name) {
   if (!is_overwritten(name)) return name;
   code_name = without_position(code_name);
