@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "profiler/clock.h"
 #include "profiler/process_files.h"
@@ -29,13 +30,14 @@ bool is_jit_dump(std::string_view path) {
 
 }  // namespace
 
-GrowingFile::GrowingFile(Fd file, SideFileKind kind, uint32_t pid, std::string path)
-    : file_(std::move(file)), kind_(kind), pid_(pid), path_(std::move(path)) {
+GrowingFile::GrowingFile(Fd file, SideFileKind kind, uint32_t pid, std::string path, uint64_t last_look_ns)
+    : file_(std::move(file)), kind_(kind), pid_(pid), path_(std::move(path)), last_look_ns_(last_look_ns) {
   struct stat status;
   if (fstat(file_.number(), &status) == 0) inode_ = status.st_ino;
 }
 
 void GrowingFile::copy_new(RecordingWriter& writer, std::vector<std::byte>& buffer) {
+  uint64_t look_ns = monotonic_ns();
   struct stat status;
   if (fstat(file_.number(), &status) != 0) return;
   uint64_t size = std::min(static_cast<uint64_t>(status.st_size), kMaxFileBytes);
@@ -51,10 +53,12 @@ void GrowingFile::copy_new(RecordingWriter& writer, std::vector<std::byte>& buff
     event.pid = pid_;
     event.path = path_;
     event.offset = copied_;
+    event.previous_look_ns = last_look_ns_;
     event.bytes = {buffer.data(), static_cast<size_t>(got)};
     write_side_file(writer, event);
     copied_ += static_cast<uint64_t>(got);
   }
+  last_look_ns_ = look_ns;
 }
 
 SideFiles::SideFiles(RecordingWriter& writer) : writer_(writer), buffer_(format::kMaxSidePiece) {}
@@ -80,7 +84,7 @@ void SideFiles::on_mapping(const Mapping& mapping) {
   Fd file = open_mapped_file(mapping.pid, mapping.start, mapping.size);
   if (!file.is_open()) file = open_file_of(mapping.pid, path);
   if (!file.is_open()) return;
-  GrowingFile dump(std::move(file), SideFileKind::kJitDump, mapping.pid, path);
+  GrowingFile dump(std::move(file), SideFileKind::kJitDump, mapping.pid, path, 0);
   for (const GrowingFile& known : process->jit_dumps) {
     if (known.inode() == dump.inode()) return;
   }
@@ -120,6 +124,7 @@ void SideFiles::copy_new(Process& process) {
 }
 
 void SideFiles::find_perf_map(Process& process) {
+  uint64_t last_look_ns = std::exchange(process.last_map_look_ns, monotonic_ns());
   struct stat status;
   if (!process.temporary_folder.is_open() ||
       fstatat(process.temporary_folder.number(), process.map_name.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
@@ -132,7 +137,7 @@ void SideFiles::find_perf_map(Process& process) {
   if (!file.is_open()) return;
   process.perf_map.clear();
   process.perf_map.emplace_back(std::move(file), SideFileKind::kPerfMap, process.pid,
-                                "/tmp/" + process.map_name);
+                                "/tmp/" + process.map_name, last_look_ns);
 }
 
 }  // namespace jitprof

@@ -17,7 +17,8 @@ namespace jitprof {
 // descriptor, so it can still be read when the process, its root and the file's name are gone.
 class GrowingFile {
  public:
-  GrowingFile(Fd file, SideFileKind kind, uint32_t pid, std::string path);
+  // `last_look_ns`: when it was looked for and not there; 0 when nobody had.
+  GrowingFile(Fd file, SideFileKind kind, uint32_t pid, std::string path, uint64_t last_look_ns);
   void copy_new(RecordingWriter& writer, std::vector<std::byte>& buffer);
   uint64_t inode() const { return inode_; }
 
@@ -28,6 +29,7 @@ class GrowingFile {
   std::string path_;
   uint64_t inode_ = 0;
   uint64_t copied_ = 0;
+  uint64_t last_look_ns_;
 };
 
 // What compilers inside the processes write down about their code: perf maps and jitdumps. A process is
@@ -46,6 +48,7 @@ class SideFiles {
     uint32_t pid = 0;
     std::string map_name;  // "perf-INNERPID.map"
     Fd temporary_folder;
+    uint64_t last_map_look_ns = 0;
     bool has_ended = false;
     std::vector<GrowingFile> perf_map;  // none or one
     std::vector<GrowingFile> jit_dumps;
