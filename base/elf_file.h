@@ -101,6 +101,9 @@ class ElfFile {
   // Defined symbols that can name code (STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE in an executable section),
   // .symtab and .dynsym together, unsorted, duplicates kept.
   std::vector<ElfSymbol> code_symbols() const;
+  // The first defined data symbol of that name, .dynsym and .symtab alike. Does not look at the names of
+  // other kinds of symbols, which in large libraries are most.
+  std::optional<ElfSymbol> find_data_symbol(std::string_view name) const;
 
  private:
   ElfFile() = default;

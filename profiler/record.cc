@@ -258,6 +258,9 @@ std::variant<RecordSummary, RecordFailure> record(const RecordOptions& options) 
   End end = run(options, recorder, signals, std::move(targets));
   uint64_t stop = monotonic_ns();
   recorder.finish();
+  for (const std::string& note : recorder.notes()) {
+    if (options.on_note) options.on_note(note);
+  }
   RecordSummary summary;
   if (command) summary.command_status = end_command(*command, end, signals, options);
   if (recorder.failure()) return failure(*recorder.failure());

@@ -33,6 +33,7 @@ Recorder::Recorder(RingSet rings, EventSet events, const SamplingPlan& plan, Out
       copier_(events_, plan, writer_),
       modules_(writer_),
       side_files_(writer_),
+      gdb_jit_(writer_),
       last_mark_ns_(begin_ns),
       next_sweep_ns_(begin_ns + kSweepEvery_ns) {
   writer_.begin();
@@ -46,7 +47,8 @@ void Recorder::snapshot(const std::vector<uint32_t>& pids) {
   for (uint32_t pid : pids) {
     snapshot_process(pid, [this](Bytes record) {
       write_kernel_record(writer_, record, monotonic_ns(), format::KernelRecord::kSnapshot);
-      watch(record);
+      // Who forked whom before is no news to those who watch processes.
+      if (std::optional<Mapping> mapping = parse_mapping(record)) watch(*mapping);
     });
   }
 }
@@ -79,6 +81,7 @@ void Recorder::sweep() {
     for (Bytes record = ring.next(); !record.empty(); record = ring.next()) take(record);
   }
   side_files_.copy_new();
+  gdb_jit_.look();
   if (!round_has_records_) return;
   if (copier_.saw_kernel() && !has_kernel_image_) {
     // As old as the last mark allows: so it is in order, and there before the sample that asked for it.
@@ -104,16 +107,18 @@ void Recorder::take(Bytes record) {
     if (header.type == PERF_RECORD_LOST) reader.skip(8);  // the id
     lost_ += reader.u64();
   }
-  watch(record);
-}
-
-void Recorder::watch(Bytes record) {
   if (std::optional<Mapping> mapping = parse_mapping(record)) {
-    modules_.on_mapping(*mapping);
-    side_files_.on_mapping(*mapping);
+    watch(*mapping);
   } else if (std::optional<TaskRecord> task = parse_task(record)) {
     side_files_.on_task(*task);
+    gdb_jit_.on_task(*task);
   }
+}
+
+void Recorder::watch(const Mapping& mapping) {
+  modules_.on_mapping(mapping);
+  side_files_.on_mapping(mapping);
+  gdb_jit_.on_mapping(mapping);
 }
 
 void Recorder::finish() {

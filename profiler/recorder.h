@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/event_set.h"
+#include "profiler/gdb_jit.h"
 #include "profiler/module_tracker.h"
 #include "profiler/recording_writer.h"
 #include "profiler/ring_set.h"
@@ -41,12 +42,14 @@ class Recorder {
   uint64_t samples() const { return copier_.samples(); }
   uint64_t lost() const { return lost_; }
   uint64_t bytes_written() const { return writer_.bytes_written(); }
+  // One line each for the user, once it has finished.
+  std::vector<std::string> notes() const { return gdb_jit_.notes(); }
   const std::optional<Error>& failure() const { return writer_.failure(); }
 
  private:
   void sweep();
   void take(Bytes record);
-  void watch(Bytes record);
+  void watch(const Mapping& mapping);
 
   RingSet rings_;
   EventSet events_;
@@ -54,6 +57,7 @@ class Recorder {
   SampleCopier copier_;
   ModuleTracker modules_;
   SideFiles side_files_;
+  GdbJit gdb_jit_;
   uint64_t lost_ = 0;
   bool has_kernel_image_ = false;
   bool round_has_records_ = false;

@@ -41,7 +41,7 @@ struct jitprof_frame_row {
   int32_t rbp_offset;
 };
 
-struct jitprof_code {
+struct jitprof_jit_code {
   const char* name;
   uint64_t start;     // where it runs
   uint64_t size;      // not 0
@@ -124,7 +124,7 @@ static inline void jitprof_end_record(struct jitprof_records* records) {
   if (records->error == 0) memcpy(records->buffer.bytes + records->record + 4, &stored, sizeof stored);
 }
 
-static inline void jitprof_put_lines(struct jitprof_records* records, const struct jitprof_code* code) {
+static inline void jitprof_put_lines(struct jitprof_records* records, const struct jitprof_jit_code* code) {
   const char* file = code->file ? code->file : "";
   // Some makers add 64, an ELF header, to every position. An entry at the start says that we do not.
   const int starts_late = code->lines[0].offset != 0;
@@ -148,7 +148,8 @@ static inline void jitprof_put_lines(struct jitprof_records* records, const stru
 
 // .eh_frame, and the .eh_frame_hdr that perf looks it up by: version 1, pcrel sdata4, udata4, datarel sdata4;
 // where .eh_frame starts, the number of FDEs, where the code and where its FDE starts.
-static inline void jitprof_put_eh_frame(struct jitprof_records* records, const struct jitprof_code* code) {
+static inline void jitprof_put_eh_frame(struct jitprof_records* records,
+                                        const struct jitprof_jit_code* code) {
   const unsigned char encodings[4] = {1, 0x1b, 0x03, 0x3b};
   const uint64_t code_room = (code->size + 7) & ~(uint64_t)7;
   const uint64_t size = code->eh_frame_size;
@@ -175,7 +176,7 @@ static inline void jitprof_put_body(struct jitprof_records* records, struct jitp
   jitprof_put(records, &body, sizeof body);
 }
 
-static inline void jitprof_put_details(struct jitprof_records* records, const struct jitprof_code* code,
+static inline void jitprof_put_details(struct jitprof_records* records, const struct jitprof_jit_code* code,
                                        uint64_t index) {
   const char* file = code->file ? code->file : "";
   const struct jitprof_inline_table* inlines = code->inlines;
@@ -195,7 +196,7 @@ static inline void jitprof_put_details(struct jitprof_records* records, const st
   jitprof_end_record(records);
 }
 
-static inline void jitprof_put_load(struct jitprof_records* records, const struct jitprof_code* code,
+static inline void jitprof_put_load(struct jitprof_records* records, const struct jitprof_jit_code* code,
                                     uint64_t index) {
   jitprof_begin_record(records, JITPROF_LOAD);
   jitprof_put32(records, (uint32_t)getpid());
@@ -222,7 +223,7 @@ static inline int jitprof_send(struct jitprof_jit* jit, struct jitprof_records* 
   return error;
 }
 
-static inline int jitprof_is_in_order(const struct jitprof_code* code) {
+static inline int jitprof_is_in_order(const struct jitprof_jit_code* code) {
   if (code->name == NULL || code->size == 0 || code->size > INT32_MAX) return 0;
   if (code->eh_frame_size != 0 && (code->eh_frame_size < 8 || code->frame_row_count != 0)) return 0;
   if (code->inlines != NULL && (!code->inlines->is_finished || code->inlines->error != JITPROF_INLINE_OK ||
@@ -245,7 +246,7 @@ static inline int jitprof_is_in_order(const struct jitprof_code* code) {
 
 // `index`, unless NULL, gets the number by which the code is known to move and unload. EINVAL: something in
 // `code` is not as said above. Code may be published where other code was that is not unloaded.
-static inline int jitprof_jit_publish(struct jitprof_jit* jit, const struct jitprof_code* code,
+static inline int jitprof_jit_publish(struct jitprof_jit* jit, const struct jitprof_jit_code* code,
                                       uint64_t* index) {
   struct jitprof_records records = {{NULL, 0, 0}, 0, 0};
   uint64_t number;

@@ -21,37 +21,42 @@ class Recorded {
   Recorded& map(uint64_t time_ns, const std::string& text, uint32_t pid = kPid) {
     return piece(time_ns, pid, SideFileKind::kPerfMap, "/tmp/perf.map", text);
   }
-  Recorded& dump(uint64_t time_ns, const std::string& text, uint32_t pid = kPid, const std::string& path = "jit-1.dump") {
+  Recorded& dump(uint64_t time_ns, const std::string& text, uint32_t pid = kPid,
+                 const std::string& path = "jit-1.dump") {
     return piece(time_ns, pid, SideFileKind::kJitDump, path, text);
   }
-  // The next pieces of the process' files are at offset 0 again.
-  Recorded& anew(uint32_t pid = kPid) {
-    std::erase_if(offsets_, [pid](const auto& file) { return file.first.first == pid; });
+  // The next pieces of all files are at offset 0 again.
+  Recorded& anew() {
+    for (auto& [name, file] : files_) file.offset = 0;
     return *this;
   }
   Recorded& lose(uint64_t bytes) {
-    for (auto& [file, offset] : offsets_) offset += bytes;
+    for (auto& [name, file] : files_) file.offset += bytes;
     return *this;
   }
   JitLog finish() { return collector_.finish(); }
 
  private:
-  Recorded& piece(uint64_t time_ns, uint32_t pid, SideFileKind kind, const std::string& path, const std::string& text) {
+  Recorded& piece(uint64_t time_ns, uint32_t pid, SideFileKind kind, const std::string& path,
+                  const std::string& text) {
     SideFileEvent event;
     event.time_ns = time_ns;
     event.kind = kind;
     event.pid = pid;
     event.path = path;
-    uint64_t& offset = offsets_[{pid, path}];
-    event.offset = offset;
+    File& file = files_[{pid, path}];
+    event.offset = std::exchange(file.offset, file.offset + text.size());
+    event.previous_look_ns = std::exchange(file.look_ns, time_ns);
     event.bytes = bytes_of(text);
-    offset += text.size();
     collector_.add(event);
     return *this;
   }
 
   JitCollector collector_{true};
-  std::map<std::pair<uint32_t, std::string>, uint64_t> offsets_;
+  struct File {
+    uint64_t offset = 0, look_ns = 0;
+  };
+  std::map<std::pair<uint32_t, std::string>, File> files_;
 };
 
 // "NAME@TIME …", of maps in brackets, of other processes than kPid with their number.
@@ -120,14 +125,18 @@ TEST_CASE("other side files are none of the collector's") {
 TEST_CASE("where a jitdump tells of code the perf map is not needed") {
   Recorded files;
   files.dump(100, JitdumpBuilder().load(50, 0x1000, "f").load(60, 0x2000, "g").text());
-  files.map(100, "1000 40 f\n9000 40 stub\n2000 40 g\n1fff 2 overlaps\n203f 1 inside\n1fff 1 before\n2040 1 behind\n2000 40 g\n");
+  files.map(100,
+            "1000 40 f\n9000 40 stub\n2000 40 g\n1fff 2 overlaps\n203f 1 inside\n1fff 1 before\n2040 1 "
+            "behind\n2000 40 g\n");
   CHECK(text_of(files.finish()) == "[stub]@0 [before]@0 [behind]@0 f@50 g@60");
 }
 
 TEST_CASE("the perf map answers for code that was moved away, and before a jitdump knows of code") {
   Recorded files;
   files.map(100, "1000 40 earlier\n");
-  files.dump(200, JitdumpBuilder().load(150, 0x1000, "f").move(160, 0x1000, 0x3000, 0x40).load(170, 0x4000, "g").text());
+  files.dump(
+      200,
+      JitdumpBuilder().load(150, 0x1000, "f").move(160, 0x1000, 0x3000, 0x40).load(170, 0x4000, "g").text());
   files.map(200, "1000 40 new\n3000 40 f\n4000 40 g\n");
   CHECK(text_of(files.finish()) == "[earlier]@0 [new]@100 f@150 move@160 g@170");
 }
@@ -135,7 +144,8 @@ TEST_CASE("the perf map answers for code that was moved away, and before a jitdu
 TEST_CASE("the perf map answers for code behind the end of a jitdump") {
   Recorded files;
   std::string torn = JitdumpBuilder().load(150, 0x3000, "h").text().substr(40, 50);
-  files.map(100, "1000 40 f\n2000 40 g\n").dump(100, JitdumpBuilder().load(50, 0x1000, "f").load(60, 0x2000, "g").text());
+  files.map(100, "1000 40 f\n2000 40 g\n")
+      .dump(100, JitdumpBuilder().load(50, 0x1000, "f").load(60, 0x2000, "g").text());
   files.map(200, "5000 40 h\n1000 40 reuses f\n2010 10 reuses g\n");
   files.dump(200, JitdumpBuilder().load(150, 0x5000, "h").text().substr(40) + torn);
   JitLog log = files.finish();
@@ -145,7 +155,8 @@ TEST_CASE("the perf map answers for code behind the end of a jitdump") {
 
 TEST_CASE("a perf map that has nothing in common with the jitdump gives way to it") {
   Recorded files;
-  files.dump(100, JitdumpBuilder().load(50, 0x1000, "f").text()).map(100, "0 10000 region\n1000 20 part\n20000 10 news\n");
+  files.dump(100, JitdumpBuilder().load(50, 0x1000, "f").text())
+      .map(100, "0 10000 region\n1000 20 part\n20000 10 news\n");
   CHECK(text_of(files.finish()) == "[news]@0 f@50");
 }
 
@@ -167,7 +178,8 @@ TEST_CASE("files beside a perf.data") {
       collector.add_file(kPid, SideFileKind::kJitDump, dump.bytes());
     }
     JitLog log = collector.finish();
-    CHECK(text_of(log) == (has_monotonic_times ? "[a]@0 [b]@0 f@102 g@103 [behind]@103" : "[a]@0 [b]@0 f@0 g@0 [behind]@0"));
+    CHECK(text_of(log) ==
+          (has_monotonic_times ? "[a]@0 [b]@0 f@102 g@103 [behind]@103" : "[a]@0 [b]@0 f@0 g@0 [behind]@0"));
     CHECK(log.shortfalls == Shortfalls{{uncertain, 1}});
   }
   // All of the map is in the jitdump: nothing is uncertain.

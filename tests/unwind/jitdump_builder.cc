@@ -24,14 +24,15 @@ JitdumpBuilder::JitdumpBuilder(const Header& header) {
 JitdumpBuilder& JitdumpBuilder::load(uint64_t time_ns, uint64_t start, const std::string& name,
                                      const std::string& code, uint64_t index) {
   return record(0, time_ns,
-                raw_bytes<uint32_t>({kPid, kTid}) + raw_bytes<uint64_t>({start, start, code.size(), index}) + name +
-                    '\0' + code);
+                raw_bytes<uint32_t>({kPid, kTid}) + raw_bytes<uint64_t>({start, start, code.size(), index}) +
+                    name + '\0' + code);
 }
 
 JitdumpBuilder& JitdumpBuilder::load_of(uint64_t time_ns, uint64_t vma, uint64_t start, uint64_t size,
                                         const std::string& name, const std::string& code) {
-  return record(0, time_ns,
-                raw_bytes<uint32_t>({kPid, kTid}) + raw_bytes<uint64_t>({vma, start, size, 0}) + name + '\0' + code);
+  return record(
+      0, time_ns,
+      raw_bytes<uint32_t>({kPid, kTid}) + raw_bytes<uint64_t>({vma, start, size, 0}) + name + '\0' + code);
 }
 
 JitdumpBuilder& JitdumpBuilder::move(uint64_t time_ns, uint64_t from, uint64_t to, uint64_t size) {
@@ -49,7 +50,8 @@ JitdumpBuilder& JitdumpBuilder::lines(uint64_t start, const std::vector<Line>& l
 
 JitdumpBuilder& JitdumpBuilder::unwinding(const std::string& eh_frame, uint64_t header_size) {
   uint64_t size = eh_frame.size() + header_size;
-  return record(4, 0, raw_bytes<uint64_t>({size, header_size, size}) + eh_frame + std::string(header_size, '\1'));
+  return record(4, 0,
+                raw_bytes<uint64_t>({size, header_size, size}) + eh_frame + std::string(header_size, '\1'));
 }
 
 JitdumpBuilder& JitdumpBuilder::close() { return record(3, 0, ""); }

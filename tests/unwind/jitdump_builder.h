@@ -33,8 +33,8 @@ class JitdumpBuilder {
   JitdumpBuilder& load(uint64_t time_ns, uint64_t start, const std::string& name,
                        const std::string& code = std::string(64, '\x90'), uint64_t index = 0);
   // As LLVM does it, or wrongly.
-  JitdumpBuilder& load_of(uint64_t time_ns, uint64_t vma, uint64_t start, uint64_t size, const std::string& name,
-                          const std::string& code);
+  JitdumpBuilder& load_of(uint64_t time_ns, uint64_t vma, uint64_t start, uint64_t size,
+                          const std::string& name, const std::string& code);
   JitdumpBuilder& move(uint64_t time_ns, uint64_t from, uint64_t to, uint64_t size);
   JitdumpBuilder& lines(uint64_t start, const std::vector<Line>& lines);
   JitdumpBuilder& unwinding(const std::string& eh_frame, uint64_t header_size = 20);

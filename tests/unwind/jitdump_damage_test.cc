@@ -16,8 +16,9 @@ std::string raw_bytes(std::initializer_list<T> values) {
 
 // One frame row and, for two callees, nothing.
 std::string published_details(uint64_t index, uint64_t start, uint64_t size) {
-  return raw_bytes<uint32_t>({1, 1}) + raw_bytes<uint64_t>({index, start, size}) + raw_bytes<uint32_t>({1, 2, 0, 5}) +
-         raw_bytes<uint32_t>({0, 7, 16, 0}) + raw_bytes<uint32_t>({3, 0, 4, 8}) + "a.vm" + '\0';
+  return raw_bytes<uint32_t>({1, 1}) + raw_bytes<uint64_t>({index, start, size}) +
+         raw_bytes<uint32_t>({1, 2, 0, 5}) + raw_bytes<uint32_t>({0, 7, 16, 0}) +
+         raw_bytes<uint32_t>({3, 0, 4, 8}) + "a.vm" + '\0';
 }
 
 // Every kind of record, many times.
@@ -30,7 +31,9 @@ std::string original() {
     dump.record(kPublishedRecordId, i, published_details(i, start, 64));
     dump.load(i, start, "JS:*f /srv/node/chain.js:1:2", std::string(64, 'c'), i);
     if (i % 5 == 0) dump.move(i, start, start + 0x10000, 64);
-    if (i % 7 == 0) dump.record(kPublishedRecordId, i, raw_bytes<uint32_t>({1, 2}) + raw_bytes<uint64_t>({i, start, 64}) + std::string(16, '\0'));
+    if (i % 7 == 0)
+      dump.record(kPublishedRecordId, i,
+                  raw_bytes<uint32_t>({1, 2}) + raw_bytes<uint64_t>({i, start, 64}) + std::string(16, '\0'));
   }
   return dump.close().text();
 }
@@ -94,7 +97,8 @@ TEST_CASE("wrong bytes anywhere in a jitdump") {
     INFO(seed);
     std::mt19937 random(seed);
     std::string text = whole;
-    for (unsigned i = 0; i < 1u << seed % 9; ++i) text[random() % text.size()] = static_cast<char>(random() % 256);
+    for (unsigned i = 0; i < 1u << seed % 9; ++i)
+      text[random() % text.size()] = static_cast<char>(random() % 256);
     read_damaged(text, random);
   }
 }

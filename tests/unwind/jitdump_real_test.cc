@@ -39,11 +39,12 @@ std::optional<NodeFiles> run_node(const std::string& argument) {
     return std::nullopt;
   }
   WARN("node " << version.out);
-  // V8 11.3 loses the first 16 bytes of the name.
+  // V8 11.3 writes names of freed memory: seldom, if other threads have used it, more than the first 16 bytes
+  // are lost, and the file is not known.
   std::string program = folder.write("a_chain_of_calls.js", kProgram);
   NodeFiles files;
-  files.status = tests::run_program({"node", "--perf-prof", "--perf-basic-prof", "--interpreted-frames-native-stack",
-                                     program, argument},
+  files.status = tests::run_program({"node", "--perf-prof", "--perf-basic-prof",
+                                     "--interpreted-frames-native-stack", program, argument},
                                     folder.path())
                      .status;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
@@ -75,7 +76,8 @@ struct RawDump {
     size_t at = 40;
     for (size_t size; at + 16 <= text.size() && (size = number(at) >> 32) <= text.size() - at; at += size) {
       uint32_t id = static_cast<uint32_t>(number(at));
-      if (id == 0) loads.push_back({number(at + 8), number(at + 32), number(at + 40), text.c_str() + at + 56});
+      if (id == 0)
+        loads.push_back({number(at + 8), number(at + 32), number(at + 40), text.c_str() + at + 56});
       if (id == 2) ++debug_infos;
     }
     is_torn = at != text.size();
@@ -108,7 +110,6 @@ void check_lines(const JitLog& log, const RawDump& raw) {
       REQUIRE(line.offset < code.size);
       REQUIRE(line.line > 0);
       REQUIRE(line.column > 0);
-      REQUIRE(!code.files[line.file].empty());
       if (!code.files[line.file].ends_with("/a_chain_of_calls.js")) continue;
       ++of_program;
       REQUIRE(line.line <= 7);
@@ -118,7 +119,8 @@ void check_lines(const JitLog& log, const RawDump& raw) {
   CHECK(of_program > 10);
 }
 
-// Optimised code has CFI from its first to its last instruction; up to three bytes of padding were seen behind.
+// Optimised code has CFI from its first to its last instruction; up to three bytes of padding were seen
+// behind.
 void check_unwinding(const JitLog& log) {
   size_t with_frames = 0;
   for (const JitCode& code : log.codes) {
@@ -155,7 +157,8 @@ TEST_CASE("a jitdump of node is read whole, its lines lie in its code") {
   collector.add_file(1, SideFileKind::kPerfMap, bytes_of(files->map));
   log = collector.finish();
   CHECK(log.codes.size() > raw.loads.size());
-  for (size_t i = raw.loads.size(); i < log.codes.size(); ++i) REQUIRE(log.codes[i].name.find(":~") != std::string::npos);
+  for (size_t i = raw.loads.size(); i < log.codes.size(); ++i)
+    REQUIRE(log.codes[i].name.find(":~") != std::string::npos);
 }
 
 TEST_CASE("of a killed node all that reached the jitdump is used, and the perf map for the rest") {

@@ -62,8 +62,9 @@ std::string lines_of(const JitLog& log) {
   REQUIRE(log.codes.size() == 1);
   std::string text;
   for (const JitLine& line : log.codes.front().lines) {
-    text += (text.empty() ? "" : " ") + std::to_string(line.offset) + ":" + log.codes.front().files.at(line.file) + ":" +
-            std::to_string(line.line) + ":" + std::to_string(line.column);
+    text += (text.empty() ? "" : " ") + std::to_string(line.offset) + ":" +
+            log.codes.front().files.at(line.file) + ":" + std::to_string(line.line) + ":" +
+            std::to_string(line.column);
   }
   return text;
 }
@@ -103,10 +104,12 @@ TEST_CASE("where jitdumps say that code is") {
 }
 
 TEST_CASE("headers of jitdumps") {
-  for (const Header& good : {Header{}, Header{.machine = 0, .pad = 0x1a1a1a1a}, kV8, Header{.size = 48}, Header{.time = 0}})
+  for (const Header& good :
+       {Header{}, Header{.machine = 0, .pad = 0x1a1a1a1a}, kV8, Header{.size = 48}, Header{.time = 0}})
     CHECK(text_of(read(JitdumpBuilder(good).load(1, 0x1000, "f"))) == "load f 1000 40 @1");
-  for (const Header& bad : {Header{.magic = 0x4454694a}, Header{.magic = 0}, Header{.version = 2}, Header{.version = 1u << 24},
-                            Header{.size = 39}, Header{.size = 0x100000}, Header{.machine = 183}}) {
+  for (const Header& bad :
+       {Header{.magic = 0x4454694a}, Header{.magic = 0}, Header{.version = 2}, Header{.version = 1u << 24},
+        Header{.size = 39}, Header{.size = 0x100000}, Header{.machine = 183}}) {
     JitLog log = read(JitdumpBuilder(bad).load(1, 0x1000, "f"));
     CHECK(log.changes.empty());
     CHECK(log.shortfalls == Shortfalls{{kBadHeader, 1}});
@@ -164,7 +167,10 @@ TEST_CASE("jitdump records that contradict themselves") {
   dump.load_of(20, 0x2000, 0x2000, uint64_t{0} - 1, "more than anything", "code");
   dump.load_of(20, 0x2000, 0x2000, 0, "none", "");
   dump.load_of(20, uint64_t{0} - 2, uint64_t{0} - 2, 4, "wraps", "code");
-  dump.move(20, 0x1000, uint64_t{0} - 2, 4).move(20, 0x1000, 0x2000, 0).record(1, 20, "short").record(0, 20, "short");
+  dump.move(20, 0x1000, uint64_t{0} - 2, 4)
+      .move(20, 0x1000, 0x2000, 0)
+      .record(1, 20, "short")
+      .record(0, 20, "short");
   dump.record(0, 20, std::string(60, 'x')).record(2, 20, "short").record(4, 20, "short");
   dump.record(4, 20, raw_bytes<uint64_t>({4, 20, 24}) + std::string(24, 'x'));
   JitLog log = read(dump.load(30, 0x3000, "g"));
@@ -188,9 +194,11 @@ TEST_CASE("unwinding information of a jitdump is for the next load") {
 }
 
 TEST_CASE("jitdump lines of producers that count from the code") {
-  CHECK(read_lines({}, {{kCode, 3, "a.c"}, {kCode + 8, 4, "\xff"}, {kCode + 63, 5, "b.c"}}) == "0:a.c:3:0 8:a.c:4:0 63:b.c:5:0");
+  CHECK(read_lines({}, {{kCode, 3, "a.c"}, {kCode + 8, 4, "\xff"}, {kCode + 63, 5, "b.c"}}) ==
+        "0:a.c:3:0 8:a.c:4:0 63:b.c:5:0");
   // BEAM: the first before the code, the last behind it.
-  CHECK(read_lines({}, {{kCode - 0x31, 3, "a.erl"}, {kCode + 8, 4, "a.erl"}, {kCode + 64, 0, ""}}) == "0:a.erl:3:0 8:a.erl:4:0");
+  CHECK(read_lines({}, {{kCode - 0x31, 3, "a.erl"}, {kCode + 8, 4, "a.erl"}, {kCode + 64, 0, ""}}) ==
+        "0:a.erl:3:0 8:a.erl:4:0");
   // Of equal positions the later one counts; order is not needed.
   CHECK(read_lines({}, {{kCode + 8, 5, "a"}, {kCode, 3, "b"}, {kCode + 8, 6, "a"}}) == "0:b:3:0 8:a:6:0");
   // The name of no entry before.
@@ -199,7 +207,8 @@ TEST_CASE("jitdump lines of producers that count from the code") {
 
 TEST_CASE("jitdump lines of producers that count from an ELF header") {
   // LLVM: a discriminator is no column.
-  CHECK(read_lines({}, {{kCode + kElfHeader, 3, "a.c", 2}, {kCode + kElfHeader + 8, 4, "a.c", 2}}) == "0:a.c:3:0 8:a.c:4:0");
+  CHECK(read_lines({}, {{kCode + kElfHeader, 3, "a.c", 2}, {kCode + kElfHeader + 8, 4, "a.c", 2}}) ==
+        "0:a.c:3:0 8:a.c:4:0");
   CHECK(read_lines({}, {{kCode + kElfHeader + 1, 3, "a.c"}}) == "1:a.c:3:0");
   CHECK(read_lines(kV8, {{kCode + kElfHeader, 3, "a.js", 14}, {kCode + 2 * kElfHeader - 1, 4, "a.js", 7}}) ==
         "0:a.js:3:14 63:a.js:4:7");
@@ -210,11 +219,20 @@ TEST_CASE("what one jitdump record showed of the producer counts for those that 
   // Code of 256 bytes with lines at 0x40 and 0x80 may be either.
   std::vector<Line> open = {{0x1080, 3, "a"}, {0x1090, 4, "a"}};
   JitdumpBuilder llvm, jvmti;
-  llvm.lines(0x3000, {{0x3040, 1, "a"}}).load(1, 0x3000, "first", code).lines(0x1000, open).load(2, 0x1000, "open", code);
+  llvm.lines(0x3000, {{0x3040, 1, "a"}})
+      .load(1, 0x3000, "first", code)
+      .lines(0x1000, open)
+      .load(2, 0x1000, "open", code);
   CHECK(read(llvm).codes[1].lines.front().offset == 0x40);
-  jvmti.lines(0x3000, {{0x3004, 1, "a"}}).load(1, 0x3000, "first", code).lines(0x1000, open).load(2, 0x1000, "open", code);
+  jvmti.lines(0x3000, {{0x3004, 1, "a"}})
+      .load(1, 0x3000, "first", code)
+      .lines(0x1000, open)
+      .load(2, 0x1000, "open", code);
   CHECK(read(jvmti).codes[1].lines.front().offset == 0x80);
-  CHECK(read(JitdumpBuilder(kV8).lines(0x1000, open).load(2, 0x1000, "open", code)).codes[0].lines.front().offset == 0x40);
+  CHECK(read(JitdumpBuilder(kV8).lines(0x1000, open).load(2, 0x1000, "open", code))
+            .codes[0]
+            .lines.front()
+            .offset == 0x40);
 }
 
 TEST_CASE("file names that V8 11.3 wrote out of freed memory") {
@@ -258,12 +276,15 @@ TEST_CASE("jitdump lines that are not in order are left out, the code stays") {
 }
 
 TEST_CASE("jitdump lines outside the code are left out") {
-  CHECK(read_lines({}, {{kCode, 3, "a.c"}, {kCode + 0x1000, 9, "cold.c"}, {kCode + 4, 4, "\xff"}}) == "0:a.c:3:0 4:a.c:4:0");
+  CHECK(read_lines({}, {{kCode, 3, "a.c"}, {kCode + 0x1000, 9, "cold.c"}, {kCode + 4, 4, "\xff"}}) ==
+        "0:a.c:3:0 4:a.c:4:0");
 }
 
 TEST_CASE("jitdump lines belong to code by its start") {
   JitdumpBuilder dump;
-  dump.lines(0x1000, {{0x1000, 1, "old"}}).lines(0x1000, {{0x1000, 1, "a"}}).lines(0x2000, {{0x2000, 2, "b"}});
+  dump.lines(0x1000, {{0x1000, 1, "old"}})
+      .lines(0x1000, {{0x1000, 1, "a"}})
+      .lines(0x2000, {{0x2000, 2, "b"}});
   JitLog log = read(dump.load(1, 0x2000, "g").load(2, 0x1000, "f").load(3, 0x1000, "f again"));
   REQUIRE(log.codes.size() == 3);
   CHECK(log.codes[0].files == std::vector<std::string>{"b"});
@@ -275,7 +296,9 @@ TEST_CASE("jitdump times of other clocks are replaced by the look before") {
   LookTimes look{100'000'000'000, 200'000'000'000};
   JitdumpBuilder plain, arch({.flags = 1});
   for (JitdumpBuilder* dump : {&plain, &arch}) {
-    dump->load(150'000'000'000, 0x1000, "now").load(5, 0x2000, "long ago").load(1796088423932010000, 0x3000, "wall clock");
+    dump->load(150'000'000'000, 0x1000, "now")
+        .load(5, 0x2000, "long ago")
+        .load(1796088423932010000, 0x3000, "wall clock");
   }
   JitLog log = read(plain, look);
   CHECK(text_of(log) ==
@@ -283,7 +306,8 @@ TEST_CASE("jitdump times of other clocks are replaced by the look before") {
   CHECK(log.shortfalls == Shortfalls{{kOtherClock, 1}});
   log = read(arch, look);
   CHECK(text_of(log) ==
-        "load now 1000 40 @150000000000, load long ago 2000 40 @100000000000, load wall clock 3000 40 @100000000000");
+        "load now 1000 40 @150000000000, load long ago 2000 40 @100000000000, load wall clock 3000 40 "
+        "@100000000000");
   // Read after the run there is nothing to compare with.
   CHECK(text_of(read(JitdumpBuilder({.flags = 1}).load(7, 0x1000, "f"))) == "load f 1000 40 @0");
   CHECK(text_of(read(JitdumpBuilder().load(7, 0x1000, "f"))) == "load f 1000 40 @7");
@@ -310,7 +334,8 @@ TEST_CASE("jitdumps are read without times where the samples have another clock"
 TEST_CASE("a jitdump that is written anew or has lost a piece") {
   JitLog log;
   JitdumpReader reader(1, true, log);
-  std::string torn = JitdumpBuilder().load(1, 0x1000, "f").lines(0x3000, {{0x3000, 1, "a"}}).raw("torn").text();
+  std::string torn =
+      JitdumpBuilder().load(1, 0x1000, "f").lines(0x3000, {{0x3000, 1, "a"}}).raw("torn").text();
   reader.add(std::as_bytes(std::span(torn)), {});
   reader.begin_anew();
   reader.add(JitdumpBuilder(kV8).load(2, 0x3000, "g").bytes(), {});

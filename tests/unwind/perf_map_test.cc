@@ -40,7 +40,8 @@ std::string read_line(const std::string& line) {
 
 TEST_CASE("what producers write into perf maps") {
   // V8, HotSpot, .NET, Erlang.
-  CHECK(read_line("7f6786fc7040 2d4 JS:*mid node/chain.js:16:13") == "7f6786fc7040 2d4 JS:*mid node/chain.js:16:13");
+  CHECK(read_line("7f6786fc7040 2d4 JS:*mid node/chain.js:16:13") ==
+        "7f6786fc7040 2d4 JS:*mid node/chain.js:16:13");
   CHECK(read_line("0x00007fe48ced2ca0 0x0000000000000638 int Chain.mid(int, int)") ==
         "7fe48ced2ca0 638 int Chain.mid(int, int)");
   CHECK(read_line("00007F2A1C0A2D30 1A bool [System.Private] Foo::Bar(int32)[Tier1]") ==
@@ -56,10 +57,11 @@ TEST_CASE("what producers write into perf maps") {
 }
 
 TEST_CASE("lines of perf maps that say nothing") {
-  auto line = GENERATE(as<std::string>{}, "7f00", "7f00 10", "7f00 10 ", "7f00  ", "f", "x10 10 f", "7f00 1g f", "7f00 10f",
-                       "0x 10 f", "7f00 0x f", "-7f00 10 f", "7f00 -1 f", "+7f00 10 f", " 7f00 10 f", "7f00 0 f",
-                       "7f00 100000001 f", "fffffffffffffff0 10 wraps", "fffffffffffffff0 20 wraps", "10000000000000000 10 f",
-                       "7f00 10000000000000000 f", "7f00,10 f", "\x01\x02\x03");
+  auto line =
+      GENERATE(as<std::string>{}, "7f00", "7f00 10", "7f00 10 ", "7f00  ", "f", "x10 10 f", "7f00 1g f",
+               "7f00 10f", "0x 10 f", "7f00 0x f", "-7f00 10 f", "7f00 -1 f", "+7f00 10 f", " 7f00 10 f",
+               "7f00 0 f", "7f00 100000001 f", "fffffffffffffff0 10 wraps", "fffffffffffffff0 20 wraps",
+               "10000000000000000 10 f", "7f00 10000000000000000 f", "7f00,10 f", "\x01\x02\x03");
   CHECK(read_line(line).empty());
 }
 
@@ -98,7 +100,8 @@ TEST_CASE("a line of a perf map counts between the looks before its beginning an
   reader.finish();
   REQUIRE(texts_of(reader) == std::vector<std::string>{"1000 10 a", "2000 10 b", "3000 10 c"});
   std::vector<std::pair<uint64_t, uint64_t>> times;
-  for (const PerfMapEntry& entry : reader.entries()) times.emplace_back(entry.times.from_ns, entry.times.seen_ns);
+  for (const PerfMapEntry& entry : reader.entries())
+    times.emplace_back(entry.times.from_ns, entry.times.seen_ns);
   CHECK(times == std::vector<std::pair<uint64_t, uint64_t>>{{0, 100}, {0, 300}, {200, 300}});
   CHECK(reader.shortfalls().empty());
 }
@@ -133,11 +136,13 @@ TEST_CASE("a perf map that is written anew or has lost a piece") {
 
 TEST_CASE("damaged perf maps") {
   std::string original;
-  for (int i = 0; i < 50; ++i) original += std::to_string(1000 + i) + " 1f JS:*function" + std::to_string(i) + " a.js:1:2\n";
+  for (int i = 0; i < 50; ++i)
+    original += std::to_string(1000 + i) + " 1f JS:*function" + std::to_string(i) + " a.js:1:2\n";
   for (unsigned seed = 0; seed < 1000; ++seed) {
     std::mt19937 random(seed);
     std::string text = original;
-    for (unsigned i = 0; i < 1u << seed % 9; ++i) text[random() % text.size()] = static_cast<char>(random() % 256);
+    for (unsigned i = 0; i < 1u << seed % 9; ++i)
+      text[random() % text.size()] = static_cast<char>(random() % 256);
     text.resize(random() % (text.size() + 1));
     PerfMapReader reader;
     size_t cut = random() % (text.size() + 1);

@@ -27,7 +27,7 @@ void JitCollector::add_file(uint32_t pid, SideFileKind kind, Bytes whole) {
 
 void JitCollector::add(const SideFileEvent& piece, bool is_whole) {
   FileKey key(piece.pid, piece.path);
-  LookTimes times{0, is_whole ? LookTimes::kNever : piece.time_ns};
+  LookTimes times{piece.previous_look_ns, is_whole ? LookTimes::kNever : piece.time_ns};
   if (piece.kind == SideFileKind::kPerfMap) {
     read_piece(maps_.try_emplace(key).first->second, piece, times);
   } else if (piece.kind == SideFileKind::kJitDump) {
@@ -39,7 +39,6 @@ void JitCollector::add(const SideFileEvent& piece, bool is_whole) {
 // One at offset 0 begins the file anew, which may also be that of another process with the number.
 template <class Reader>
 void JitCollector::read_piece(File<Reader>& file, const SideFileEvent& piece, LookTimes times) {
-  if (times.seen_ns != LookTimes::kNever) times.from_ns = std::exchange(file.last_look_ns, piece.time_ns);
   if (piece.offset == 0) {
     file.reader.begin_anew();
   } else if (piece.offset != file.next_offset) {
@@ -103,7 +102,8 @@ void JitCollector::add_map_lines(uint32_t pid, std::vector<PerfMapEntry> lines,
                     .size = line.size,
                     .moved_to = {}});
   }
-  if (is_uncertain) ++log_.shortfalls["perf maps read after the run: code that was replaced may carry a later name"];
+  if (is_uncertain)
+    ++log_.shortfalls["perf maps read after the run: code that was replaced may carry a later name"];
 }
 
 }  // namespace jitprof

@@ -14,12 +14,12 @@
 
 namespace jitprof {
 
-// Collects what the perf maps and jitdumps of all processes of a recording tell into one JitLog. Owns the reader
-// of each file. Opens nothing: the bytes come from the recording, or from a caller who read the files.
+// Collects what the perf maps and jitdumps of all processes of a recording tell into one JitLog. Owns the
+// reader of each file. Opens nothing: the bytes come from the recording, or from a caller who read the files.
 class JitCollector {
  public:
-  // Without monotonic times (a perf.data of another clock) code is matched without time: everything is at 0, in
-  // the order in which it was told.
+  // Without monotonic times (a perf.data of another clock) code is matched without time: everything is at 0,
+  // in the order in which it was told.
   explicit JitCollector(bool has_monotonic_times) : has_monotonic_times_(has_monotonic_times) {}
   JitCollector(const JitCollector&) = delete;
   JitCollector& operator=(const JitCollector&) = delete;
@@ -37,7 +37,6 @@ class JitCollector {
   struct File {
     Reader reader;
     uint64_t next_offset = 0;
-    uint64_t last_look_ns = 0;
   };
   using FileKey = std::pair<uint32_t, std::string>;  // process, path
   struct Loads;

@@ -139,7 +139,8 @@ bool JitdumpReader::on_load(Bytes body, uint64_t time_ns) {
 
 void JitdumpReader::add_announced(const CodeLoad& load, RuntimeAddr start, JitCode& code) {
   auto details = announced_.details.extract(load.code_index);
-  bool is_published = !details.empty() && details.mapped().code_start == start && details.mapped().code_size == code.size;
+  bool is_published =
+      !details.empty() && details.mapped().code_start == start && details.mapped().code_size == code.size;
   if (is_published) {
     code.frame_rows = std::move(details.mapped().frame_rows);
     code.inlines = std::move(details.mapped().inlines);
@@ -187,13 +188,15 @@ bool JitdumpReader::on_published(Bytes body, uint64_t time_ns) {
   std::optional<PublishedRecord> record = read_published_record(body);
   if (!record) return false;
   if (record->frame_rows_dropped) ++log_.shortfalls["published frame rules that could not be read"];
-  if (record->inlines_dropped) ++log_.shortfalls["published tables of inlined methods that could not be read"];
+  if (record->inlines_dropped)
+    ++log_.shortfalls["published tables of inlined methods that could not be read"];
   if (record->kind == PublishedRecord::Kind::kDetails) {
     uint64_t code_index = record->code_index;
     announced_.details.insert_or_assign(code_index, std::move(*record));
     return true;
   }
-  if (record->code_size == 0 || record->code_start.value + record->code_size < record->code_size) return false;
+  if (record->code_size == 0 || record->code_start.value + record->code_size < record->code_size)
+    return false;
   log_.changes.push_back({.time_ns = time_ns,
                           .pid = pid_,
                           .kind = JitChange::Kind::kUnload,
@@ -203,8 +206,8 @@ bool JitdumpReader::on_published(Bytes body, uint64_t time_ns) {
   return true;
 }
 
-// Producers have written wall-clock and processor times. A record of CLOCK_MONOTONIC is not from the future of
-// the look that found it; with a header that says otherwise, it must also be from shortly before.
+// Producers have written wall-clock and processor times. A record of CLOCK_MONOTONIC is not from the future
+// of the look that found it; with a header that says otherwise, it must also be from shortly before.
 uint64_t JitdumpReader::time_of(const RecordPrefix& prefix, LookTimes times) {
   if (!uses_times_) return 0;
   bool is_old = times.seen_ns == LookTimes::kNever || prefix.time_ns + kMaxBuffered_ns < times.from_ns;

@@ -15,9 +15,9 @@
 
 namespace jitprof {
 
-// Reads one jitdump file of one process as it grows, and says in a JitLog what it tells. Files end anywhere: a
-// killed V8 leaves a last record cut at a multiple of 4096 bytes. A record that contradicts itself is left out;
-// where no next record can be found, or the header is not one, the rest is left out; each is counted.
+// Reads one jitdump file of one process as it grows, and says in a JitLog what it tells. Files end anywhere:
+// a killed V8 leaves a last record cut at a multiple of 4096 bytes. A record that contradicts itself is left
+// out; where no next record can be found, or the header is not one, the rest is left out; each is counted.
 class JitdumpReader {
  public:
   // Without `uses_times` (the samples are of another clock) all changes get time 0.

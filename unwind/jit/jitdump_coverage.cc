@@ -16,7 +16,8 @@ class CodeRanges {
   void apply(const JitChange& change) {
     if (change.kind != JitChange::Kind::kLoad) remove(change.start.value, change.start.value + change.size);
     if (change.kind == JitChange::Kind::kLoad) add(change.start.value, change.start.value + change.size);
-    if (change.kind == JitChange::Kind::kMove) add(change.moved_to.value, change.moved_to.value + change.size);
+    if (change.kind == JitChange::Kind::kMove)
+      add(change.moved_to.value, change.moved_to.value + change.size);
   }
 
   bool overlaps(uint64_t start, uint64_t end) const {
@@ -51,7 +52,8 @@ class Loads {
  public:
   explicit Loads(std::span<const JitChange> jitdumps) {
     for (const JitChange& change : jitdumps) {
-      if (change.kind == JitChange::Kind::kLoad) loads_.emplace_back(change.start.value, change.size, change.time_ns);
+      if (change.kind == JitChange::Kind::kLoad)
+        loads_.emplace_back(change.start.value, change.size, change.time_ns);
     }
     std::ranges::sort(loads_);
   }
@@ -80,7 +82,8 @@ size_t count_of_shared_part(std::span<const PerfMapEntry> lines, std::span<const
 
 }  // namespace
 
-std::vector<MapLine> judge_map_lines(std::span<const PerfMapEntry> lines, std::span<const JitChange> jitdumps) {
+std::vector<MapLine> judge_map_lines(std::span<const PerfMapEntry> lines,
+                                     std::span<const JitChange> jitdumps) {
   std::vector<MapLine> verdicts(lines.size(), MapLine::kNews);
   if (jitdumps.empty()) return verdicts;
   size_t shared = count_of_shared_part(lines, jitdumps);

@@ -5,8 +5,8 @@
 
 namespace jitprof::jitdump {
 
-// The jitdump file as tools/perf/Documentation/jitdump-specification.txt of Linux describes it: a header, then
-// records. Everything is little endian here.
+// The jitdump file as tools/perf/Documentation/jitdump-specification.txt of Linux describes it: a header,
+// then records. Everything is little endian here.
 
 // "JiTD" as the number that a producer of the same byte order wrote.
 constexpr uint32_t kMagic = 0x4A695444;

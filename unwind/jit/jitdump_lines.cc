@@ -20,8 +20,9 @@ using jitdump::DebugEntry;
 constexpr int64_t kElfHeader = 0x40;
 // BEAM's first entry lies 0x31 bytes before the code.
 constexpr int64_t kMaxBefore = 0x40;
-// V8 11.3 writes file names out of freed memory, whose first bytes the allocator has used: a pointer and a key.
-constexpr size_t kMaxOverwritten = 16;
+// V8 11.3 writes file names out of freed memory. The allocator has used its first bytes, a pointer and a key;
+// seldom another thread has used more.
+constexpr size_t kOverwritten = 16;
 constexpr std::string_view kSameName = "\xff";
 
 struct Entry {
@@ -61,7 +62,8 @@ class EntryReader {
     std::vector<Entry> entries;
     size_t at = 0;
     while (entries.size() < count) {
-      if (!has_entry_at(at) || (skips_inner_nuls && !is_inside(offset_at(at), code_size_))) return std::nullopt;
+      if (!has_entry_at(at) || (skips_inner_nuls && !is_inside(offset_at(at), code_size_)))
+        return std::nullopt;
       DebugEntry raw;
       std::memcpy(&raw, text_.data() + at, sizeof raw);
       size_t name = at + sizeof raw;
@@ -75,17 +77,15 @@ class EntryReader {
     return entries;
   }
 
-  // The first NUL but for those among the bytes that may be overwritten, behind which no entry begins.
+  // The first NUL behind which an entry begins, or the record ends.
   size_t end_of_name(size_t name, bool is_last) const {
     size_t end = text_.find('\0', name);
-    while (end != std::string_view::npos && end - name < kMaxOverwritten && !is_end(end, is_last))
-      end = text_.find('\0', end + 1);
+    for (; end != std::string_view::npos; end = text_.find('\0', end + 1)) {
+      bool is_before_entry = has_entry_at(end + 1) && is_inside(offset_at(end + 1), code_size_);
+      if (is_before_entry || end + 1 == text_.size())
+        return is_before_entry == is_last ? std::string_view::npos : end;
+    }
     return end;
-  }
-
-  bool is_end(size_t nul, bool is_last) const {
-    if (is_last) return nul + 1 == text_.size();
-    return has_entry_at(nul + 1) && is_inside(offset_at(nul + 1), code_size_);
   }
 
   bool has_entry_at(size_t at) const { return at <= text_.size() && text_.size() - at > sizeof(DebugEntry); }
@@ -111,7 +111,7 @@ std::optional<bool> shows_elf_header(const std::vector<Entry>& entries, uint64_t
 
 bool is_overwritten(std::string_view name) {
   auto is_control = [](char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; };
-  return std::ranges::any_of(name.substr(0, kMaxOverwritten), is_control);
+  return std::ranges::any_of(name, is_control);
 }
 
 // "JS:*mid /srv/chain.js:16:13" -> "/srv/chain.js".
@@ -124,15 +124,15 @@ std::string_view without_position(std::string_view code_name) {
   return code_name;
 }
 
-// A name whose beginning is lost is the file in the function's own name when that has its length and its rest.
-// Otherwise it is unknown, "".
+// A name whose beginning is lost is the file in the function's own name when that has its length and its
+// rest. Otherwise it is unknown, "".
 std::string_view restored(std::string_view name, std::string_view code_name) {
   if (!is_overwritten(name)) return name;
   code_name = without_position(code_name);
-  if (name.size() <= kMaxOverwritten || code_name.size() <= name.size()) return {};
+  if (name.size() <= kOverwritten || code_name.size() <= name.size()) return {};
   std::string_view file = code_name.substr(code_name.size() - name.size());
   bool is_whole = code_name[code_name.size() - name.size() - 1] == ' ';
-  return is_whole && file.ends_with(name.substr(kMaxOverwritten)) ? file : std::string_view();
+  return is_whole && file.ends_with(name.substr(kOverwritten)) ? file : std::string_view();
 }
 
 // Numbers the names of a record's files.

@@ -21,9 +21,10 @@ struct PerfMapEntry {
   LookTimes times;    // of its beginning and its end
 };
 
-// Reads the perf map of one process (/tmp/perf-PID.map) as it grows. The file has no times: a line was written
-// between two looks at the file. Producers differ: V8 and .NET write bare numbers (.NET in upper case), HotSpot
-// 0x and sixteen digits with names that hold spaces. A line that cannot be read is counted and left out.
+// Reads the perf map of one process (/tmp/perf-PID.map) as it grows. The file has no times: a line was
+// written between two looks at the file. Producers differ: V8 and .NET write bare numbers (.NET in upper
+// case), HotSpot 0x and sixteen digits with names that hold spaces. A line that cannot be read is counted and
+// left out.
 class PerfMapReader {
  public:
   // The next bytes of the file.
@@ -46,9 +47,9 @@ class PerfMapReader {
 
   std::vector<PerfMapEntry> entries_;
   std::map<std::string, uint64_t> shortfalls_;
-  std::string half_line_;       // whose end has not come yet
+  std::string half_line_;           // whose end has not come yet
   uint64_t half_line_from_ns_ = 0;  // of its beginning
-  bool skips_to_line_ = false;  // to the next line's beginning
+  bool skips_to_line_ = false;      // to the next line's beginning
 };
 
 }  // namespace jitprof

@@ -42,7 +42,7 @@ class HeaderChannel : public Channel {
   void publish(const Method& method, uint64_t start) override {
     Published published(method);
     EhFrame eh_frame;
-    jitprof_code code = published.code(start);
+    jitprof_jit_code code = published.code(start);
     if (only_jitdump_) {
       eh_frame = make_eh_frame(method, true);
       code.frame_row_count = 0;

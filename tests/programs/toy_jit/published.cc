@@ -28,8 +28,8 @@ Published::Published(const Method& method) : method_(method) {
   jitprof_inline_finish(&inlines_, method.bytes().size());
 }
 
-jitprof_code Published::code(uint64_t start) const {
-  jitprof_code code{};
+jitprof_jit_code Published::code(uint64_t start) const {
+  jitprof_jit_code code{};
   code.name = method_.name().c_str();
   code.start = start;
   code.size = method_.bytes().size();

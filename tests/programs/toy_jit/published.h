@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <jitprof/jit.h>
-
 #include <vector>
 
+#include "../../../include/jitprof/jit.h"
 #include "method.h"
 
 namespace toy {
@@ -18,7 +17,7 @@ class Published {
   Published& operator=(const Published&) = delete;
 
   // Everything; `method` must still be there.
-  jitprof_code code(uint64_t start) const;
+  jitprof_jit_code code(uint64_t start) const;
   const jitprof_inline_table& inlines() const { return inlines_; }
 
  private:
