@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a VM publishes by jit.h, read back.
 #include <cstring>
+#include <filesystem>
 #include <set>
 
 #include "include/jitprof/jit.h"
@@ -107,6 +108,37 @@ TEST_CASE("what the toy JIT publishes is the truth at every byte") {
   }
   CHECK(dump.read().ids() ==
         std::vector<uint32_t>{2, kPublishedRecordId, 0, 2, kPublishedRecordId, 0, 2, kPublishedRecordId, 0});
+}
+
+TEST_CASE("the example of the guide does what the guide says") {
+  std::string guide = read_file(JP_SOURCE_ROOT "/include/jitprof/JIT.md");
+  size_t start = guide.find("    struct jitprof_inline_table table;");
+  size_t end = guide.find("jitprof_inline_free(&table);", start);
+  REQUIRE(end != std::string::npos);
+  TempDir folder;
+  std::string program = folder.file("example");
+  std::string source = folder.write(
+      "example.c",
+      "#include <jitprof/jit.h>\nint main(void) {\n  static const unsigned char bytes[26];\n"
+      "  struct jitprof_jit jit;\n  uint64_t index;\n  int error = jitprof_jit_open(&jit, NULL);\n"
+      "  struct jitprof_jit_code code = {.name = \"outer\", .start = 0x1000, .size = sizeof bytes,\n"
+      "    .bytes = bytes, .file = \"shape.toy\"};\n" +
+          guide.substr(start, end - start) + "  return error;\n}\n");
+  REQUIRE(run_program({"gcc", "-std=c11", "-I" JP_SOURCE_ROOT "/include", source, "-o", program}).status ==
+          0);
+  REQUIRE(run_program({program}, "", 20, {"JITDUMPDIR=" + folder.path()}).status == 0);
+  std::string path;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.path().extension() == ".dump") path = entry.path();
+  }
+  Dump dump = read_dump(path);
+  REQUIRE(dump.ids() == std::vector<uint32_t>{kPublishedRecordId, 0});
+  std::optional<PublishedRecord> record = read_published_record(dump.records[0].bytes());
+  REQUIRE(record);
+  CHECK(chain_of(record->inlines, 17) == InlineChain{{1, 31}, {0, 21}, {InlineTable::kMethod, 12}});
+  CHECK(chain_of(record->inlines, 20) == InlineChain{{0, 22}, {InlineTable::kMethod, 12}});
+  CHECK(chain_of(record->inlines, 24) == InlineChain{{InlineTable::kMethod, 13}});
+  CHECK(record->inlines.lookup(17)[0].name == "leaf");
 }
 
 TEST_CASE("random tables pass through the encoder and the decoder unchanged") {

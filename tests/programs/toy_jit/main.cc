@@ -21,11 +21,9 @@
 #include <ctime>
 #include <utility>
 
+#include "../truth/spin.h"
 #include "channel.h"
 #include "methods.h"
-
-#define NOT_INLINED __attribute__((noinline, noipa))
-#define NOT_A_TAIL_CALL() asm volatile("" ::: "memory")
 
 namespace {
 
@@ -46,15 +44,15 @@ double cpu_seconds() {
 // Functions with C names, as they are to be found in stacks.
 extern "C" {
 
-NOT_INLINED void callback() {
+KEEP void callback() {
   for (unsigned i = 0; i < 1000; ++i) NOT_A_TAIL_CALL();
 }
 
 #define VERSION(number)                                    \
-  NOT_INLINED void marker_##number() {                     \
+  KEEP void marker_##number() {                            \
     for (unsigned i = 0; i < 2000; ++i) NOT_A_TAIL_CALL(); \
   }                                                        \
-  NOT_INLINED void enter_##number(Code code) {             \
+  KEEP void enter_##number(Code code) {                    \
     for (unsigned i = 0; i < 20; ++i) {                    \
       code();                                              \
       NOT_A_TAIL_CALL();                                   \
@@ -88,7 +86,7 @@ toy::Chain chain_for(bool only_frame_pointers, uint32_t rounds) {
 
 }  // namespace
 
-extern "C" NOT_INLINED void run_chain(toy::Channel& channel, double seconds, uint32_t rounds) {
+extern "C" KEEP void run_chain(toy::Channel& channel, double seconds, uint32_t rounds) {
   toy::Chain chain = chain_for(!channel.tells_frames(), rounds);
   uint8_t* outer = place(chain.outer, 0);
   uint8_t* middle = place(chain.middle, 0x1000);
@@ -104,7 +102,7 @@ extern "C" NOT_INLINED void run_chain(toy::Channel& channel, double seconds, uin
 }
 
 // In turn: overwritten without a word, unloaded before, and moved halfway.
-extern "C" NOT_INLINED void run_churn(toy::Channel& channel, double seconds, uint32_t rounds) {
+extern "C" KEEP void run_churn(toy::Channel& channel, double seconds, uint32_t rounds) {
   double end = cpu_seconds() + seconds;
   for (unsigned turn = 0; cpu_seconds() < end; ++turn) {
     unsigned version = turn % kVersions;
