@@ -4,18 +4,15 @@
 // vanish.
 
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstring>
-#include <functional>
-#include <thread>
 #include <vector>
 
 #include "profiler/format.h"
 #include "profiler/process_snapshot.h"
 #include "tests/catch.h"
+#include "tests/profiler/recorder_process.h"
 #include "tests/profiler/recorder_programs.h"
 #include "tests/run_program.h"
 
@@ -23,50 +20,6 @@ using namespace jitprof;
 using namespace jitprof::tests;
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// A process of its own that records.
-class RecorderProcess {
- public:
-  explicit RecorderProcess(const RecordOptions& options) : pid_(fork()) {
-    if (pid_ != 0) return;
-    std::variant<RecordSummary, RecordFailure> outcome = record(options);
-    const auto* summary = std::get_if<RecordSummary>(&outcome);
-    _exit(summary != nullptr ? summary->command_status : 125);
-  }
-  ~RecorderProcess() {
-    if (pid_ > 0) end(SIGKILL);
-  }
-  void send(int number) { kill(pid_, number); }
-  // Sends the signal and waits: exit status or 128 + signal.
-  int end(int number) {
-    if (number != 0) send(number);
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  }
-  // The program it runs, once it does; 0 if that takes forever.
-  pid_t command(const std::string& comm) const {
-    for (auto give_up = Clock::now() + std::chrono::seconds(60); Clock::now() < give_up;) {
-      std::string path = "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(pid_) + "/children";
-      pid_t child = std::atoi(read_file(path).c_str());
-      if (child != 0 && read_file("/proc/" + std::to_string(child) + "/comm") == comm + "\n") return child;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return 0;
-  }
-
- private:
-  pid_t pid_;
-};
-
-void wait_until(const std::function<bool()>& is_done) {
-  for (auto give_up = Clock::now() + std::chrono::seconds(100); !is_done() && Clock::now() < give_up;) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-}
 
 // Where the whole chunks of a file begin, and where the last of them ends.
 std::vector<size_t> chunk_places(const std::string& path) {
