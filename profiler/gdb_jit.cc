@@ -184,7 +184,8 @@ bool GdbJit::copy(const Process& process, Descriptor& descriptor, const JitEntry
 
 GdbJit::Left GdbJit::read_symbol_file(const Process& process, const JitEntry& entry) {
   char magic[4];
-  if (entry.size < sizeof magic || !process.memory->read_struct(entry.symbol_file, magic)) return Left::kUnreadable;
+  if (entry.size < sizeof magic || !process.memory->read_struct(entry.symbol_file, magic))
+    return Left::kUnreadable;
   // Erlang's, for a reader of its own inside gdb.
   if (std::memcmp(magic,
                   "\x7f"

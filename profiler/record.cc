@@ -252,7 +252,7 @@ std::variant<RecordSummary, RecordFailure> record(const RecordOptions& options) 
     return failure(committed.error());
   }
   Recorder recorder(std::move(prepared.rings), std::move(prepared.events), prepared.plan,
-                    std::move(prepared.output), command_line_of(options), begin);
+                    std::move(prepared.output), command_line_of(options), jit_setup, begin);
   recorder.snapshot(running_already(options));
   if (!command) start = monotonic_ns();
   End end = run(options, recorder, signals, std::move(targets));
@@ -263,6 +263,7 @@ std::variant<RecordSummary, RecordFailure> record(const RecordOptions& options) 
   }
   RecordSummary summary;
   if (command) summary.command_status = end_command(*command, end, signals, options);
+  recorder.remove_added_files();
   if (recorder.failure()) return failure(*recorder.failure());
   summary.samples = recorder.samples();
   summary.lost = recorder.lost();

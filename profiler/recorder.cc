@@ -26,13 +26,13 @@ constexpr uint64_t kSettle_ns = 20'000'000;
 }  // namespace
 
 Recorder::Recorder(RingSet rings, EventSet events, const SamplingPlan& plan, OutputFile output,
-                   const std::vector<std::string>& command_line, uint64_t begin_ns)
+                   const std::vector<std::string>& command_line, const JitSetup& jit_setup, uint64_t begin_ns)
     : rings_(std::move(rings)),
       events_(std::move(events)),
       writer_(std::move(output)),
       copier_(events_, plan, writer_),
       modules_(writer_),
-      side_files_(writer_),
+      side_files_(writer_, jit_setup),
       gdb_jit_(writer_),
       last_mark_ns_(begin_ns),
       next_sweep_ns_(begin_ns + kSweepEvery_ns) {

@@ -23,7 +23,7 @@ class Recorder {
  public:
   // `begin_ns`: nothing in the rings is older.
   Recorder(RingSet rings, EventSet events, const SamplingPlan& plan, OutputFile output,
-           const std::vector<std::string>& command_line, uint64_t begin_ns);
+           const std::vector<std::string>& command_line, const JitSetup& jit_setup, uint64_t begin_ns);
   // Its parts refer to one another.
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -38,6 +38,9 @@ class Recorder {
 
   // Stops sampling, takes what is left, and writes the end of the recording.
   void finish();
+
+  // Once processes have ended: what they wrote only because of `jit_setup` goes.
+  void remove_added_files() const { side_files_.remove_added(); }
 
   uint64_t samples() const { return copier_.samples(); }
   uint64_t lost() const { return lost_; }

@@ -61,7 +61,11 @@ void GrowingFile::copy_new(RecordingWriter& writer, std::vector<std::byte>& buff
   last_look_ns_ = look_ns;
 }
 
-SideFiles::SideFiles(RecordingWriter& writer) : writer_(writer), buffer_(format::kMaxSidePiece) {}
+SideFiles::SideFiles(RecordingWriter& writer, const JitSetup& jit_setup)
+    : writer_(writer),
+      adds_perf_maps_(jit_setup.adds_perf_maps),
+      adds_jitdumps_(jit_setup.adds_jitdumps),
+      buffer_(format::kMaxSidePiece) {}
 
 SideFiles::Process* SideFiles::watch(uint32_t pid) {
   if (auto found = processes_.find(pid); found != processes_.end()) return &found->second;
@@ -70,6 +74,7 @@ SideFiles::Process* SideFiles::watch(uint32_t pid) {
   if (inner_pid == 0) return nullptr;
   Process& process = processes_[pid];
   process.pid = pid;
+  process.inner_pid = inner_pid;
   process.map_name = "perf-" + std::to_string(inner_pid) + ".map";
   process.temporary_folder = open_folder_of(pid, "/tmp");
   return &process;
@@ -88,7 +93,16 @@ void SideFiles::on_mapping(const Mapping& mapping) {
   for (const GrowingFile& known : process->jit_dumps) {
     if (known.inode() == dump.inode()) return;
   }
+  if (adds_jitdumps_) note_added_dump(*process, path, dump.inode());
   process->jit_dumps.push_back(std::move(dump));
+}
+
+void SideFiles::note_added_dump(const Process& process, const std::string& path, uint64_t inode) {
+  size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return;
+  std::string folder = path.substr(0, std::max<size_t>(slash, 1));
+  added_.add(open_folder_of(process.pid, folder), path.substr(slash + 1), inode, process.pid);
+  added_.add_v8_logs(open_folder_of(process.pid, folder), process.inner_pid, process.pid);
 }
 
 void SideFiles::on_task(const TaskRecord& task) {
@@ -138,6 +152,8 @@ void SideFiles::find_perf_map(Process& process) {
   process.perf_map.clear();
   process.perf_map.emplace_back(std::move(file), SideFileKind::kPerfMap, process.pid,
                                 "/tmp/" + process.map_name, last_look_ns);
+  if (adds_perf_maps_)
+    added_.add(open_folder_of(process.pid, "/tmp"), process.map_name, status.st_ino, process.pid);
 }
 
 }  // namespace jitprof
