@@ -213,7 +213,7 @@ static inline void jitprof_put_load(struct jitprof_records* records, const struc
 // With the lock held: writes the records, or nothing, and frees them.
 static inline int jitprof_send(struct jitprof_jit* jit, struct jitprof_records* records) {
   int error = records->error;
-  if (error == 0 && jit->fd < 0) error = EBADF;
+  if (error == 0 && !jitprof_has_file(jit)) error = EBADF;
   if (error == 0 && jit->pid != (uint32_t)getpid()) {
     jitprof_leave_file(jit);
     error = jitprof_enter_file(jit);
@@ -300,7 +300,7 @@ static inline int jitprof_jit_unload(struct jitprof_jit* jit, uint64_t index, ui
 static inline void jitprof_jit_close(struct jitprof_jit* jit) {
   jitprof_lock(jit);
   // A child of fork that published nothing has no file to end.
-  if (jit->fd >= 0 && jit->pid == (uint32_t)getpid()) {
+  if (jitprof_has_file(jit) && jit->pid == (uint32_t)getpid()) {
     struct jitprof_records records = {{NULL, 0, 0}, 0, 0};
     jitprof_begin_record(&records, JITPROF_CLOSE);
     jitprof_end_record(&records);

@@ -78,9 +78,12 @@ static inline int jitprof_write(struct jitprof_jit* jit, const void* bytes, size
   return 0;
 }
 
+// Not of one that is all zeros: a VM that never opened it may still call everything.
+static inline int jitprof_has_file(const struct jitprof_jit* jit) { return jit->pid != 0 && jit->fd >= 0; }
+
 static inline void jitprof_leave_file(struct jitprof_jit* jit) {
   if (jit->marker != NULL) munmap(jit->marker, 1);
-  if (jit->fd >= 0) close(jit->fd);
+  if (jitprof_has_file(jit)) close(jit->fd);
   jit->marker = NULL;
   jit->fd = -1;
 }

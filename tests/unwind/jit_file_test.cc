@@ -169,6 +169,17 @@ TEST_CASE("a folder that cannot hold a dump is refused") {
   jitprof_jit_close(&jit);
 }
 
+TEST_CASE("where no dump was ever opened nothing is published and nothing closed") {
+  static jitprof_jit jit;
+  jitprof_jit_code code = small_code();
+  CHECK(jitprof_jit_publish(&jit, &code, nullptr) == EBADF);
+  CHECK(jitprof_jit_unload(&jit, 0, 0, 1) == EBADF);
+  int standard_input = dup(0);
+  jitprof_jit_close(&jit);
+  CHECK((standard_input == -1 || fcntl(0, F_GETFD) != -1));
+  close(standard_input);
+}
+
 TEST_CASE("a record that does not fit on the disk leaves none of its bytes") {
   OpenDump dump;
   pid_t child = fork();

@@ -55,7 +55,7 @@ class InlineTable {
   };
   static constexpr uint32_t kMethod = UINT32_MAX;
   static constexpr int32_t kMaxLine = INT32_MAX - 2;  // the last one that -3 - X can express
-  static constexpr uint32_t kMaxDepth = 256;  // bodies inside each other; HotSpot stops at 9 by default
+  static constexpr uint32_t kMaxDepth = 256;  // bodies inside each other; HotSpot stops at 15 by default
 
   InlineTable() = default;
   // nullopt for a table that breaks a rule above, in whatever way: with it nothing is known but the method
