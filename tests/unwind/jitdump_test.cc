@@ -2,8 +2,6 @@
 // Jitdumps made by hand: every kind of record, producers' quirks, files cut and damaged anywhere.
 #include "unwind/jit/jitdump.h"
 
-#include <random>
-
 #include "tests/catch.h"
 #include "tests/unwind/jitdump_builder.h"
 
@@ -191,6 +189,36 @@ TEST_CASE("unwinding information of a jitdump is for the next load") {
   CHECK(log.codes[1].eh_frame.empty());
   CHECK(text_of(log.codes[2].eh_frame) == "frames of h");
   CHECK(log.codes[3].eh_frame.empty());
+}
+
+TEST_CASE("what jit.h publishes beside a jitdump's own records") {
+  // Version, kind, code; one frame row; its file.
+  auto details = [](uint64_t index, uint64_t start) {
+    return raw_bytes<uint32_t>({1, 1}) + raw_bytes<uint64_t>({index, start, 64}) +
+           raw_bytes<uint32_t>({1, 0, 0, 5}) + raw_bytes<uint32_t>({0, 7, 16, 0}) + "a.vm" + '\0';
+  };
+  auto unload = [](uint64_t start, uint64_t size) {
+    return raw_bytes<uint32_t>({1, 2}) + raw_bytes<uint64_t>({0, start, size}) + std::string(16, '\0');
+  };
+  const std::string code(64, 'c');
+  JitdumpBuilder dump;
+  dump.record(kPublishedRecordId, 5, details(1, 0x1000)).lines(0x1000, {{0x1000, 3, "a.vm", 9}});
+  dump.load(10, 0x1000, "f", code, 1).record(kPublishedRecordId, 20, unload(0x1000, 64));
+  // Details of code that is elsewhere; details that were used up; a later version; an unload of nothing.
+  dump.record(kPublishedRecordId, 25, details(2, 0x9000)).load(30, 0x2000, "g", code, 2);
+  dump.load(40, 0x1000, "f again", code, 1).record(kPublishedRecordId, 45, raw_bytes<uint32_t>({2, 1}));
+  dump.record(kPublishedRecordId, 50, unload(0x1000, 0));
+  JitLog log = read(dump);
+  CHECK(text_of(log) ==
+        "load f 1000 40 @10, unload 1000 40 @20, load g 2000 40 @30, load f again 1000 40 @40");
+  REQUIRE(log.codes[0].frame_rows.size() == 1);
+  CHECK(log.codes[0].frame_rows[0].base == Register::rsp);
+  CHECK(log.codes[0].frame_rows[0].cfa_offset == 16);
+  REQUIRE(log.codes[0].lines.size() == 1);
+  CHECK(log.codes[0].lines[0].column == 9);
+  CHECK(log.codes[1].frame_rows.empty());
+  CHECK(log.codes[2].frame_rows.empty());
+  CHECK(log.shortfalls == Shortfalls{{kBadRecord, 2}});
 }
 
 TEST_CASE("jitdump lines of producers that count from the code") {
