@@ -184,7 +184,8 @@ bool GdbJit::copy(const Process& process, Descriptor& descriptor, const JitEntry
 
 GdbJit::Left GdbJit::read_symbol_file(const Process& process, const JitEntry& entry) {
   char magic[4];
-  if (entry.size < sizeof magic || !process.memory->read_struct(entry.symbol_file, magic)) return Left::kUnreadable;
+  if (entry.size < sizeof magic || !process.memory->read_struct(entry.symbol_file, magic))
+    return Left::kUnreadable;
   // Erlang's, for a reader of its own inside gdb.
   if (std::memcmp(magic,
                   "\x7f"
@@ -196,9 +197,10 @@ GdbJit::Left GdbJit::read_symbol_file(const Process& process, const JitEntry& en
   return process.memory->read(entry.symbol_file, bytes_) ? Left::kNot : Left::kUnreadable;
 }
 
-void GdbJit::write(const Process& process, const Descriptor& descriptor, const Object& object) {
+void GdbJit::write(const Process& process, const Descriptor& descriptor, Object& object) {
+  object.copied_ns = monotonic_ns();
   SideFileEvent event;
-  event.time_ns = monotonic_ns();
+  event.time_ns = object.copied_ns;
   event.kind = SideFileKind::kGdbJitObject;
   event.pid = process.pid;
   event.path = object.name;
@@ -215,7 +217,8 @@ void GdbJit::write_gone(const Process& process, const Descriptor& descriptor, co
   event.kind = SideFileKind::kGdbJitGone;
   event.pid = process.pid;
   event.path = object.name;
-  event.previous_look_ns = descriptor.last_look_ns;
+  // A list that changes all the time is never looked at as a whole.
+  event.previous_look_ns = std::max(object.copied_ns, descriptor.last_look_ns);
   write_side_file(writer_, event);
 }
 
