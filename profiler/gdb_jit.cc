@@ -50,7 +50,9 @@ void GdbJit::on_mapping(const Mapping& mapping) {
   std::vector<Descriptor>& descriptors = found->second.descriptors;
   bool is_known = std::ranges::find(descriptors, *place, &Descriptor::place) != descriptors.end();
   if (is_known || descriptors.size() == kMaxDescriptors) return;
-  descriptors.push_back({.place = *place, .last = std::nullopt, .objects = {}});
+  // Nothing was in the list before its library was mapped.
+  descriptors.push_back(
+      {.place = *place, .last = std::nullopt, .last_look_ns = mapping.time_ns, .objects = {}});
 }
 
 void GdbJit::on_task(const TaskRecord& task) {
@@ -197,9 +199,10 @@ GdbJit::Left GdbJit::read_symbol_file(const Process& process, const JitEntry& en
   return process.memory->read(entry.symbol_file, bytes_) ? Left::kNot : Left::kUnreadable;
 }
 
-void GdbJit::write(const Process& process, const Descriptor& descriptor, const Object& object) {
+void GdbJit::write(const Process& process, const Descriptor& descriptor, Object& object) {
+  object.copied_ns = monotonic_ns();
   SideFileEvent event;
-  event.time_ns = monotonic_ns();
+  event.time_ns = object.copied_ns;
   event.kind = SideFileKind::kGdbJitObject;
   event.pid = process.pid;
   event.path = object.name;
@@ -216,7 +219,8 @@ void GdbJit::write_gone(const Process& process, const Descriptor& descriptor, co
   event.kind = SideFileKind::kGdbJitGone;
   event.pid = process.pid;
   event.path = object.name;
-  event.previous_look_ns = descriptor.last_look_ns;
+  // A list that changes all the time is never looked at as a whole.
+  event.previous_look_ns = std::max(object.copied_ns, descriptor.last_look_ns);
   write_side_file(writer_, event);
 }
 

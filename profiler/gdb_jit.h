@@ -37,6 +37,7 @@ class GdbJit {
     JitEntry entry;
     std::string name;  // in the recording; empty: left alone
     uint32_t checksum = 0;
+    uint64_t copied_ns = 0;
     bool is_doubtful = false;  // the parent's; perhaps not what the forked child has at that place
   };
   struct Descriptor {
@@ -62,7 +63,7 @@ class GdbJit {
   bool copy_new(const Process& process, Descriptor& descriptor, const JitList& list);
   bool copy(const Process& process, Descriptor& descriptor, const JitEntry& entry);
   Left read_symbol_file(const Process& process, const JitEntry& entry);
-  void write(const Process& process, const Descriptor& descriptor, const Object& object);
+  void write(const Process& process, const Descriptor& descriptor, Object& object);
   void write_gone(const Process& process, const Descriptor& descriptor, const Object& object);
 
   RecordingWriter& writer_;

@@ -48,7 +48,10 @@ void Recorder::snapshot(const std::vector<uint32_t>& pids) {
     snapshot_process(pid, [this](Bytes record) {
       write_kernel_record(writer_, record, monotonic_ns(), format::KernelRecord::kSnapshot);
       // Who forked whom before is no news to those who watch processes.
-      if (std::optional<Mapping> mapping = parse_mapping(record)) watch(*mapping);
+      if (std::optional<Mapping> mapping = parse_mapping(record)) {
+        mapping->time_ns = monotonic_ns();
+        watch(*mapping);
+      }
     });
   }
 }
@@ -101,15 +104,18 @@ void Recorder::take(Bytes record) {
     copier_.copy(record);
     return;
   }
-  write_kernel_record(writer_, record, trailer_time(record), 0);
+  uint64_t time_ns = trailer_time(record);
+  write_kernel_record(writer_, record, time_ns, 0);
   if (header.type == PERF_RECORD_LOST || header.type == PERF_RECORD_LOST_SAMPLES) {
     ByteReader reader(record.subspan(sizeof header));
     if (header.type == PERF_RECORD_LOST) reader.skip(8);  // the id
     lost_ += reader.u64();
   }
   if (std::optional<Mapping> mapping = parse_mapping(record)) {
+    mapping->time_ns = time_ns;
     watch(*mapping);
   } else if (std::optional<TaskRecord> task = parse_task(record)) {
+    task->time_ns = time_ns;
     side_files_.on_task(*task);
     gdb_jit_.on_task(*task);
   }

@@ -67,7 +67,7 @@ SideFiles::SideFiles(RecordingWriter& writer, const JitSetup& jit_setup)
       adds_jitdumps_(jit_setup.adds_jitdumps),
       buffer_(format::kMaxSidePiece) {}
 
-SideFiles::Process* SideFiles::watch(uint32_t pid) {
+SideFiles::Process* SideFiles::watch(uint32_t pid, uint64_t since_ns) {
   if (auto found = processes_.find(pid); found != processes_.end()) return &found->second;
   if (processes_.size() >= kMaxProcesses) return nullptr;
   uint32_t inner_pid = inner_pid_of(pid);
@@ -75,6 +75,7 @@ SideFiles::Process* SideFiles::watch(uint32_t pid) {
   Process& process = processes_[pid];
   process.pid = pid;
   process.inner_pid = inner_pid;
+  process.last_map_look_ns = since_ns;
   process.map_name = "perf-" + std::to_string(inner_pid) + ".map";
   process.temporary_folder = open_folder_of(pid, "/tmp");
   return &process;
@@ -83,7 +84,7 @@ SideFiles::Process* SideFiles::watch(uint32_t pid) {
 void SideFiles::on_mapping(const Mapping& mapping) {
   bool is_dump = is_jit_dump(mapping.path);
   if (!is_dump && !mapping.may_hold_jit_code()) return;
-  Process* process = watch(mapping.pid);
+  Process* process = watch(mapping.pid, mapping.time_ns);
   if (process == nullptr || !is_dump || process->jit_dumps.size() == kMaxJitDumps) return;
   std::string path(mapping.path);
   Fd file = open_mapped_file(mapping.pid, mapping.start, mapping.size);
@@ -119,7 +120,7 @@ void SideFiles::on_task(const TaskRecord& task) {
     }
   }
   // A forked child runs on in copies of its parent's code, and may compile more under its own pid.
-  if (is_new_process && processes_.count(task.parent_pid) != 0) watch(task.pid);
+  if (is_new_process && processes_.count(task.parent_pid) != 0) watch(task.pid, task.time_ns);
 }
 
 void SideFiles::copy_new() {

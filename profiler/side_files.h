@@ -60,7 +60,8 @@ class SideFiles {
     std::vector<GrowingFile> jit_dumps;
   };
 
-  Process* watch(uint32_t pid);
+  // `since_ns`: nothing the process wrote before is about the program it runs now.
+  Process* watch(uint32_t pid, uint64_t since_ns);
   void copy_new(Process& process);
   void find_perf_map(Process& process);
 

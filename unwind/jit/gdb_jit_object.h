@@ -22,7 +22,8 @@ struct GdbJitObject {
   // Channel kGdbJit; `object` is an ET_EXEC at the places where its sections lie in the process: symbols,
   // frame tables, DWARF and PT_LOADs mean them.
   JitCode code;
-  // Each section with code, by start; none is empty, none overlaps another.
+  // Each section with code, by start; none is empty, none overlaps another. None: LLVM registers objects of
+  // data alone too.
   std::vector<CodeRange> code_ranges;
   // In plain prose, counted; what they tell of is left as the runtime wrote it.
   std::map<std::string, uint64_t> shortfalls;
@@ -31,7 +32,7 @@ struct GdbJitObject {
 // What such a file is published as: a relocatable object whose sections say in sh_addr where their bytes are
 // loaded, with symbols relative to their sections and relocations still to be applied (LLVM), or a file that
 // is or only calls itself linked (QEMU, wasmtime); its code may be SHT_NOBITS and under any name (V8, PHP,
-// LLVM's .ltext). Errors: no ELF file of x86-64, or one with no section of code at a place.
+// LLVM's .ltext). Error: no ELF file of x86-64.
 Result<GdbJitObject> read_gdb_jit_object(std::vector<std::byte> bytes, const std::string& name);
 
 }  // namespace jitprof

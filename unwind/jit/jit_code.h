@@ -58,8 +58,10 @@ struct JitChange {
   uint64_t time_ns = 0;  // from when on it counts
   uint32_t pid = 0;      // as the recording knows the process
   Kind kind = Kind::kLoad;
-  // Of a code object as a whole there is one kLoad for each of its sections with code.
-  uint32_t code = 0;  // kLoad: index into JitLog::codes
+  // Index into JitLog::codes. A code object has one kLoad for each of its sections with code. A kUnload that
+  // names its code leaves alone what has taken the place since.
+  static constexpr uint32_t kAnyCode = UINT32_MAX;
+  uint32_t code = kAnyCode;
   RuntimeAddr start;  // kMove: where it was
   uint64_t size = 0;
   RuntimeAddr moved_to;  // kMove

@@ -33,6 +33,8 @@ void JitCollector::add(const SideFileEvent& piece, bool is_whole) {
   } else if (piece.kind == SideFileKind::kJitDump) {
     File<JitdumpReader> unread{JitdumpReader(piece.pid, has_monotonic_times_, log_)};
     read_piece(dumps_.try_emplace(key, std::move(unread)).first->second, piece, times);
+  } else if (is_jit_file(piece.kind)) {
+    objects_.add(piece);
   }
 }
 
@@ -51,6 +53,8 @@ void JitCollector::read_piece(File<Reader>& file, const SideFileEvent& piece, Lo
 JitLog JitCollector::finish() {
   for (auto& [key, file] : dumps_) file.reader.finish();
   dumps_.clear();
+  objects_.finish();
+  // What the GDB interface tells is no jitdump's, and a perf map does not speak of the same code.
   std::ranges::stable_sort(log_.changes, {}, &JitChange::time_ns);
   std::map<uint32_t, std::vector<JitChange>> jitdumps;
   for (const JitChange& change : log_.changes) jitdumps[change.pid].push_back(change);

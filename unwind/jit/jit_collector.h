@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "profiler/event.h"
+#include "unwind/jit/gdb_jit_reader.h"
 #include "unwind/jit/jit_code.h"
 #include "unwind/jit/jitdump.h"
 #include "unwind/jit/perf_map.h"
 
 namespace jitprof {
 
-// Collects what the perf maps and jitdumps of all processes of a recording tell into one JitLog. Owns the
-// reader of each file. Opens nothing: the bytes come from the recording, or from a caller who read the files.
+// Collects what the perf maps, jitdumps and GDB JIT objects of all processes of a recording tell into one
+// JitLog. Owns the reader of each file. Opens nothing: the bytes come from the recording, or from a caller
+// who read the files.
 class JitCollector {
  public:
   // Without monotonic times (a perf.data of another clock) code is matched without time: everything is at 0,
@@ -24,7 +26,7 @@ class JitCollector {
   JitCollector(const JitCollector&) = delete;
   JitCollector& operator=(const JitCollector&) = delete;
 
-  // The next piece of a file in a recording. Kinds that are no perf map and no jitdump are ignored.
+  // The next piece of a file in a recording. Kinds that are not of code made at run time are ignored.
   void add(const SideFileEvent& piece);
   // A whole file that was found beside a perf.data.
   void add_file(uint32_t pid, SideFileKind kind, Bytes whole);
@@ -50,6 +52,7 @@ class JitCollector {
 
   bool has_monotonic_times_;
   JitLog log_;
+  GdbJitReader objects_{log_};
   std::map<FileKey, File<PerfMapReader>> maps_;
   std::map<FileKey, File<JitdumpReader>> dumps_;
 };

@@ -94,8 +94,15 @@ void ProcessTable::apply(const JitChange& change, std::deque<JitCode>& codes) {
       space.move(change.start, change.moved_to);
       break;
     case JitChange::Kind::kUnload:
-      space.unload(change.start, change.size);
+      unload(change, codes, space);
   }
+}
+
+void ProcessTable::unload(const JitChange& change, std::deque<JitCode>& codes, AddressSpace& space) {
+  const Mapping* there = space.find(change.start);
+  bool is_any = change.code == JitChange::kAnyCode;
+  if (is_any || (there != nullptr && there->module == modules_.module_of(codes[change.code]).id))
+    space.unload(change.start, change.size);
 }
 
 void ProcessTable::load(const JitChange& change, JitCode& code) {
