@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "unwind/jit/jitdump_coverage.h"
+#include "unwind/space/address_space.h"
 
 namespace jitprof {
 
@@ -54,8 +55,8 @@ JitLog JitCollector::finish() {
   for (auto& [key, file] : dumps_) file.reader.finish();
   dumps_.clear();
   objects_.finish();
-  // What the GDB interface tells is no jitdump's, and a perf map does not speak of the same code.
   std::ranges::stable_sort(log_.changes, {}, &JitChange::time_ns);
+  drop_what_objects_tell();
   std::map<uint32_t, std::vector<JitChange>> jitdumps;
   for (const JitChange& change : log_.changes) jitdumps[change.pid].push_back(change);
   Loads loads;
@@ -66,6 +67,27 @@ JitLog JitCollector::finish() {
   std::ranges::stable_sort(changes, {}, &JitChange::time_ns);
   log_.changes = std::move(changes);
   return std::exchange(log_, JitLog());
+}
+
+// LLVM writes a jitdump of the code that it registers for GDB too; only the object has CFI and inlined
+// functions.
+void JitCollector::drop_what_objects_tell() {
+  std::map<uint32_t, MappingLayer> objects;  // by process
+  auto is_told = [&](const JitChange& change) {
+    if (change.code == JitChange::kAnyCode) return false;
+    MappingLayer& layer = objects[change.pid];
+    bool is_load = change.kind == JitChange::Kind::kLoad;
+    if (log_.codes[change.code].channel != JitCode::Channel::kGdbJit)
+      return is_load && layer.find(change.start) != nullptr;
+    RuntimeAddr end = change.start.plus(change.size);
+    if (is_load) {
+      layer.map({.start = change.start, .end = end});
+    } else {
+      layer.unmap(change.start, end);
+    }
+    return false;
+  };
+  std::erase_if(log_.changes, is_told);
 }
 
 std::map<uint32_t, std::vector<PerfMapEntry>> JitCollector::take_map_lines() {

@@ -46,6 +46,7 @@ class JitCollector {
   template <class Reader>
   static void read_piece(File<Reader>& file, const SideFileEvent& piece, LookTimes times);
   void add(const SideFileEvent& piece, bool is_whole);
+  void drop_what_objects_tell();
   std::map<uint32_t, std::vector<PerfMapEntry>> take_map_lines();
   void add_map_lines(uint32_t pid, std::vector<PerfMapEntry> lines, const std::vector<JitChange>& jitdumps,
                      Loads& loads);
