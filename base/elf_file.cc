@@ -198,8 +198,16 @@ Bytes ElfFile::bytes_from(ElfAddr start) const {
   return {};
 }
 
+bool ElfFile::is_linked_at(ElfAddr position) const {
+  constexpr uint64_t kPage = 4096;
+  return std::ranges::any_of(segments_, [&](const ElfSegment& segment) {
+    uint64_t into = position.value - (segment.start.value & ~(kPage - 1));
+    return segment.type == PT_LOAD && into < segment.memory_size + kPage;
+  });
+}
+
 std::optional<Bias> ElfFile::bias_of(RuntimeAddr start, FileOffset offset) const {
-  if (type_ == ET_EXEC) return Bias{0};
+  if (type_ == ET_EXEC && is_linked_at(ElfAddr{start.value})) return Bias{0};
   // The loader maps whole pages, so a mapping may begin before its segment and end behind it; where a page is
   // shared by two segments the executable one is meant.
   constexpr uint64_t kPage = 4096;
