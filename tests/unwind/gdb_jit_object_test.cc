@@ -236,6 +236,51 @@ TEST_CASE("code without bytes and frame tables without a place") {
   CHECK(functions_of(*object.code.object).at("mid").first >= kText);
 }
 
+TEST_CASE("frame tables relative to code that is only a place, as PHP writes them") {
+  TempDir folder;
+  std::string source = folder.write("php.s", R"(
+    .text
+    .globl f
+    .type f, @function
+f:  push %rbp
+    ret
+    .size f, . - f
+    .section .eh_frame, "a", @progbits
+cie: .long 1f - 0f
+0:  .long 0
+    .byte 1
+    .asciz "zR"
+    .uleb128 1
+    .sleb128 -8
+    .byte 16
+    .uleb128 1
+    .byte 0x23              # DW_EH_PE_textrel | DW_EH_PE_udata4
+    .byte 0x0c, 7, 8        # CFA is rsp + 8
+    .byte 0x90, 1           # the return address at CFA - 8
+    .balign 8
+1:  .long 3f - 2f
+2:  .long 2b - cie
+    .long 0, 2
+    .uleb128 0
+    .byte 0x41, 0x0e, 16    # one byte on: CFA is rsp + 16
+    .balign 8
+3:  .long 0
+)");
+  compile("gcc", {"-c"}, {source}, folder.file("php.o"));
+  Image image = put_to_places(read_file(folder.file("php.o")));
+  change_sections(image, [](const std::string& name, Elf64_Shdr& section) {
+    if (name == ".text") section.sh_type = SHT_NOBITS;
+    if (name == ".eh_frame") section.sh_addr = 0;
+  });
+  GdbJitObject object = must_read(image);
+  UnwindTable table = UnwindTable::compile(*object.code.object);
+  CHECK(table.unreadable() == 0);
+  CHECK(rule_at(table, kText) != "none");
+  CHECK(rule_at(table, kText + 1) != "none");
+  CHECK(rule_at(table, kText) != rule_at(table, kText + 1));
+  CHECK(rule_at(table, kText + 2) == "none");
+}
+
 TEST_CASE("an object of data alone, and what is none") {
   TempDir folder;
   compile("gcc", {"-c"}, {folder.write("data.c", "int data = 1;")}, folder.file("data.o"));
