@@ -212,3 +212,27 @@ TEST_CASE("a list without an end and symbol files that are nowhere do no harm") 
   CHECK(recorded.end() == 0);
   CHECK(read_registry(recorded.output()).texts.size() == 1);
 }
+
+TEST_CASE("what LLVM compiles in lli is in the recording") {
+  std::string kind = GENERATE("mcjit", "orc", "orc-lazy");
+  TempDir folder;
+  std::string source = folder.write("busy.c", R"(
+#include <time.h>
+volatile unsigned sink;
+__attribute__((noinline)) void work(void) { for (unsigned i = 0; i < 100000; ++i) sink += i; }
+int main(void) { while (clock() < CLOCKS_PER_SEC) work(); return 0; }
+)");
+  compile("clang-16", {"-O2", "-g", "-c", "-emit-llvm"}, {source}, folder.file("busy.bc"));
+  RecordOptions options;
+  options.command = {"lli-16", "--jit-kind=" + kind, folder.file("busy.bc")};
+  options.events = {"cpu-clock"};
+  options.output = folder.file("out.data");
+  CHECK(must_record(options).command_status == 0);
+  Registry registry = read_registry(options.output);
+  CHECK(registry.is_sound);
+  std::string all;
+  for (const std::string& text : registry.texts) all += text;
+  // Among the names of its symbols and in its debug information.
+  CHECK(all.find("work") != std::string::npos);
+  CHECK(all.find(".debug_info") != std::string::npos);
+}

@@ -140,6 +140,41 @@ int main(int, char** arguments) {
   CHECK(by_kind[SideFileKind::kJitDump] == "firstlast");
 }
 
+TEST_CASE("perf maps and jitdumps are found in a pid and mount namespace with a /tmp of its own") {
+  TempDir folder;
+  std::string compiler = program(folder, "inner", R"(
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cstdio>
+#include <ctime>
+int main() {
+  mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char name[64];
+  std::snprintf(name, sizeof name, "/tmp/perf-%d.map", getpid());
+  int map = open(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  std::snprintf(name, sizeof name, "/tmp/jit-%d.dump", getpid());
+  int dump = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (getpid() > 100 || map < 0 || dump < 0) return 1;
+  write(map, "1000 10 inner\n", 14);
+  write(dump, "inner", 5);
+  mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, dump, 0);
+  while (std::clock() < CLOCKS_PER_SEC) {}
+})");
+  // The folder with the program is in the old /tmp.
+  std::string script = "exec 3<'" + compiler + "' && mount -t tmpfs none /tmp && exec /proc/self/fd/3";
+  RecordOptions options = options_for(folder, {"unshare", "-Urpfm", "--mount-proc", "sh", "-c", script});
+  if (run_program({"unshare", "-Urpfm", "--mount-proc", "true"}).status != 0) {
+    WARN("namespaces are not allowed here");
+    return;
+  }
+  CHECK(must_record(options).command_status == 0);
+  std::map<SideFileKind, std::string> by_kind;
+  for (const auto& [name, bytes] : read_contents(options.output).side_files) by_kind[name.first] = bytes;
+  CHECK(by_kind[SideFileKind::kPerfMap] == "1000 10 inner\n");
+  CHECK(by_kind[SideFileKind::kJitDump] == "inner");
+}
+
 TEST_CASE("a binary that is gone at the end is put into the recording") {
   TempDir folder;
   compile("g++", {"-O2", "-g", "-std=c++20"}, {"unlinked_marker.cc"}, folder.file("marker"));

@@ -118,6 +118,7 @@ void steps() {
   auto foreign = make("not an ELF file");
   pid_t child = fork();
   if (child == 0) {
+    alarm(200);
     take_back(&a->entry);
     auto own = make(elf("child"));
     step("child");

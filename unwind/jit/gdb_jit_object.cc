@@ -93,8 +93,10 @@ void add_segments(const ElfFile& elf, std::vector<std::byte>& image) {
   header.e_phentsize = sizeof(Elf64_Phdr);
   header.e_phnum = static_cast<Elf64_Half>(segments.size());
   store(image, 0, header);
-  image.resize(image.size() + segments.size() * sizeof(Elf64_Phdr));
-  std::memcpy(image.data() + header.e_phoff, segments.data(), segments.size() * sizeof(Elf64_Phdr));
+  for (const Elf64_Phdr& segment : segments) {
+    image.resize(image.size() + sizeof segment);
+    store(image, image.size() - sizeof segment, segment);
+  }
 }
 
 Result<ElfFile> parse(std::vector<std::byte> image, const std::string& name) {
