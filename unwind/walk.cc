@@ -225,8 +225,19 @@ class Walk {
   Stop step_by_answer(const CodePlace& place, SnifferId id, const UnwindInfo& info) {
     visit(place, info.id.cfa, nullptr);
     if (info.stop) return info.stop;
-    move_to(info.caller, info.id.cfa, info.caller_was_interrupted, id);
+    Registers caller = info.caller;
+    if (info.keeps_callee_saved) keep_callee_saved(caller);
+    move_to(caller, info.id.cfa, info.caller_was_interrupted, id);
     return std::nullopt;
+  }
+
+  void keep_callee_saved(Registers& caller) const {
+    Registers followed = followed_registers();
+    for (unsigned i = 0; i < kRegisterCount; ++i) {
+      auto number = static_cast<Register>(i);
+      auto value = followed.find(number);
+      if (value && is_callee_saved(number) && !caller.knows(number)) caller.set(number, *value);
+    }
   }
 
   Stop end_at(const CodePlace& place, StopReason reason) {

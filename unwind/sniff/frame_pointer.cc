@@ -16,11 +16,7 @@ std::optional<UnwindInfo> leave_frameless(const PendingFrame& frame) {
   info.id.cfa = {*sp + 8};
   info.caller.set(Register::rip, return_pc.value());
   info.caller.set(Register::rsp, *sp + 8);
-  for (unsigned i = 0; i < kRegisterCount; ++i) {
-    auto number = static_cast<Register>(i);
-    if (!is_callee_saved(number)) continue;
-    if (auto value = frame.find(number)) info.caller.set(number, *value);
-  }
+  info.keeps_callee_saved = true;
   return info;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "unwind/sniff/fixed_frame.h"
 #include "unwind/sniff/frame_pointer.h"
 
 namespace jitprof {
@@ -29,6 +30,10 @@ const char* text_of(SnifferRefusal refusal) {
 
 Sniffers::Sniffers() {
   JP_CHECK(add({.name = "cfi", .locus = Locus::kObjectFile}).ok());
+  JP_CHECK(add({.name = "fixed-frame",
+                .locus = Locus::kProgramSpace,
+                .sniffer = std::make_unique<FixedFrameSniffer>()})
+               .ok());
   JP_CHECK(add({.name = "frame-pointer",
                 .locus = Locus::kGlobal,
                 .sniffer = std::make_unique<FramePointerSniffer>()})
