@@ -20,7 +20,7 @@ bool is_entry_code(const Module& module, ElfAddr position) {
 // Before a function has pushed anything.
 bool is_first_row(const UnwindRule& rule) {
   return rule.cfa == UnwindRule::Cfa::kRegisterOffset && rule.cfa_register == Register::rsp &&
-         rule.cfa_offset == 8 && rule.registers.size() == 1;
+         rule.cfa_offset == 8 && rule.register_count == 1;
 }
 
 }  // namespace
