@@ -17,8 +17,8 @@ std::string fix_for_truncated(uint64_t stack_size) {
 std::string fix_for_unknown_code(const Profile& profile, ProfileFrameId outermost) {
   const ProfileFrame& frame = profile.frames[outermost.index];
   if (frame.kind == ProfileFrame::Kind::kJit) {
-    return "JIT code: run it with frame pointers (node: --perf-basic-prof --interpreted-frames-native-stack; "
-           "java: -XX:+PreserveFramePointer), or give it a --sniffer";
+    return "JIT code: let 'jitprof record' start its runtime (--jit auto), run it with frame pointers (java: "
+           "-XX:+PreserveFramePointer), or give it a --sniffer";
   }
   Module::Problem problem =
       frame.module.is_none() ? Module::Problem::kNone : profile.modules[frame.module.index].problem;
