@@ -27,8 +27,9 @@ enum class SnifferRefusal : uint8_t {
 // "gave no rip and rsp", …
 const char* text_of(SnifferRefusal refusal);
 
-// The sniffers of a report. Holds some from the start: "cfi" (object file: the unwind tables of every ELF file
-// and of code made at run time), "fixed-frame" (program space) and "frame-pointer" (global). Filled before the first walk, then shared by all threads unchanged.
+// The sniffers of a report. Holds some from the start: "cfi" (object file: the unwind tables of every ELF
+// file and of code made at run time), "fixed-frame" (program space) and "frame-pointer" (global). Filled
+// before the first walk, then shared by all threads unchanged.
 class Sniffers {
  public:
   struct Entry {
