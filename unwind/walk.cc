@@ -201,7 +201,7 @@ class Walk {
                         .low = at_.low,
                         .module = &modules.module(place.module),
                         .position = place.position},
-                       followed, all, memory_, process_, modules);
+                       followed, follows_all_, all, memory_, process_, modules);
     auto info = places_.sources().sniffers.entry(id).sniffer->unwind(frame);
     if (!info || info->stop) return info;
     auto refusal = refusal_of(*info);

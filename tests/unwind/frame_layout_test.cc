@@ -3,6 +3,7 @@
 #include "unwind/sniff/frame_layout.h"
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 #include "tests/catch.h"
@@ -204,6 +205,64 @@ TEST_CASE("layouts read from an installed library are what its CFI says") {
   INFO(its.differences);
   CHECK(its.wrong == 0);
   CHECK(its.equal_share() >= 0.99);
+}
+
+TEST_CASE("code that moves rsp by what it cannot know is declined until it ends") {
+  // V8's way out: it drops as many arguments as the caller passed.
+  std::vector<uint8_t> code = {
+      0x55,                    // 0 push %rbp
+      0x48, 0x89, 0xe5,        // 1 mov %rsp,%rbp
+      0x57,                    // 4 push %rdi
+      0xff, 0xd0,              // 5 call *%rax
+      0x48, 0x8b, 0x4d, 0x10,  // 7 mov 0x10(%rbp),%rcx
+      0x48, 0x8b, 0xe5, 0x5d,  // 11 mov %rbp,%rsp; 14 pop %rbp
+      0x41, 0x5a,              // 15 pop %r10
+      0x48, 0x8d, 0x24, 0xcc,  // 17 lea (%rsp,%rcx,8),%rsp
+      0x41, 0x52,              // 21 push %r10
+      0xc3,                    // 23 ret
+  };
+  Bytes bytes = std::as_bytes(std::span(code));
+  auto text_at = [&](uint64_t offset) {
+    auto layout = decode_frame(bytes, offset, CallState::kAtInstruction);
+    return layout ? text_of(*layout) : "";
+  };
+  CHECK(text_at(1) == "CFA=rsp+16 rbp=[CFA-16]");
+  CHECK(text_at(4) == "CFA=rbp+16 rbp=[CFA-16]");
+  CHECK(text_at(11) == "CFA=rbp+16 rbp=[CFA-16]");
+  CHECK(text_at(15) == "CFA=rsp+8");
+  for (uint64_t offset : {17, 21, 23}) CHECK(text_at(offset) == "");
+  CHECK(decode_frame(bytes, 6, CallState::kInCall).has_value());
+  for (uint64_t offset : {4, 5, 7}) CHECK_FALSE(decode_frame(bytes, offset, CallState::kInCall));
+}
+
+TEST_CASE("bytes that are no code, and code with wrong bytes, end in an answer or none") {
+  auto elf = ElfFile::open("/lib/x86_64-linux-gnu/libc.so.6");
+  REQUIRE(elf.ok());
+  const ElfSection* text = elf.value().find_section(".text");
+  REQUIRE(text != nullptr);
+  Bytes real = elf.value().raw(*text);
+  for (unsigned round = 0; round < 2000; ++round) {
+    std::minstd_rand random(round + 1);
+    std::vector<std::byte> code(1 + random() % 600);
+    bool is_flipped = round % 2 != 0;
+    if (is_flipped)
+      std::copy_n(real.begin() + random() % (real.size() - code.size()), code.size(), code.begin());
+    for (size_t changes = is_flipped ? 1 + random() % 20 : code.size(); changes > 0; --changes)
+      code[is_flipped ? random() % code.size() : changes - 1] = static_cast<std::byte>(random() >> 8);
+    for (CallState state : {CallState::kAtInstruction, CallState::kInCall}) {
+      auto layout = decode_frame(code, random() % code.size(), state);
+      if (layout && layout->base == Register::rsp) REQUIRE(layout->cfa_offset >= 8);
+    }
+  }
+}
+
+TEST_CASE("code that is all jumps to different places is given up within its bounds") {
+  // Each pushes, and may jump far on: more arrivals, and more different ones, than are kept.
+  std::vector<uint8_t> code;
+  while (code.size() < 200'000) code.insert(code.end(), {0x50, 0x0f, 0x84, 0, 0, 1, 0});
+  auto layout = decode_frame(std::as_bytes(std::span(code)), 60'004, CallState::kAtInstruction);
+  CHECK((!layout || layout->cfa_offset > 8));
+  CHECK_FALSE(decode_frame(std::as_bytes(std::span(code)), 70'000, CallState::kAtInstruction));
 }
 
 }  // namespace jitprof

@@ -18,7 +18,7 @@ std::optional<UnwindInfo> leave_frameless(const PendingFrame& frame) {
   info.caller.set(Register::rsp, *sp + 8);
   for (unsigned i = 0; i < kRegisterCount; ++i) {
     auto number = static_cast<Register>(i);
-    if (!is_callee_saved(number)) continue;
+    if (!is_callee_saved(number) || !frame.follows(number)) continue;
     if (auto value = frame.find(number)) info.caller.set(number, *value);
   }
   return info;

@@ -8,8 +8,7 @@
 namespace jitprof {
 
 std::optional<uint64_t> PendingFrame::find(Register number) const {
-  bool is_followed = number == Register::rip || number == Register::rsp || number == Register::rbp;
-  return is_followed ? followed_.find(number) : all_().find(number);
+  return follows(number) ? followed_.find(number) : all_().find(number);
 }
 
 Result<std::optional<uint64_t>> PendingFrame::find(std::string_view name) const {

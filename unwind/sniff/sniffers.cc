@@ -5,6 +5,7 @@
 #include <array>
 
 #include "unwind/sniff/frame_pointer.h"
+#include "unwind/sniff/prologue_sniffer.h"
 
 namespace jitprof {
 namespace {
@@ -32,6 +33,8 @@ Sniffers::Sniffers() {
   JP_CHECK(add({.name = "frame-pointer",
                 .locus = Locus::kGlobal,
                 .sniffer = std::make_unique<FramePointerSniffer>()})
+               .ok());
+  JP_CHECK(add({.name = "prologue", .locus = Locus::kGlobal, .sniffer = std::make_unique<PrologueSniffer>()})
                .ok());
 }
 

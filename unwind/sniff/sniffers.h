@@ -27,8 +27,9 @@ enum class SnifferRefusal : uint8_t {
 // "gave no rip and rsp", …
 const char* text_of(SnifferRefusal refusal);
 
-// The sniffers of a report. Holds two from the start: "cfi" (object file: the unwind tables of every ELF
-// file), and "frame-pointer" (global). Filled before the first walk, then shared by all threads unchanged.
+// The sniffers of a report. Holds three from the start: "cfi" (object file: the unwind tables of every ELF
+// file), "frame-pointer" and, asked before it, "prologue" (global). Filled before the first walk, then shared
+// by all threads unchanged.
 class Sniffers {
  public:
   struct Entry {
@@ -59,6 +60,7 @@ class Sniffers {
 
   static constexpr SnifferId kCfi{0};
   static constexpr SnifferId kFramePointer{1};
+  static constexpr SnifferId kPrologue{2};
 
  private:
   std::vector<Entry> entries_;  // by id
