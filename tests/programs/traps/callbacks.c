@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // callbacks NAME: a breakpoint (int3) in a function that something unusual has called: assembly without CFI
-// (no_cfi.S), a second mapping of the program's own file.
+// (no_cfi.S), a second mapping of the program's own file. `assembly` is there to be stepped through.
 
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hand-written functions that call back (void (*)(void) in rdi), without CFI or with CFI that lacks the mark of
-// an end; frame by frame of the shapes that assembly has.
+// an end; with frames of the shapes that assembly has.
   .text
   .globl without_cfi, without_cfi_by_frame_pointer, thread_without_end
   .globl pushes, subtracts, leaves_early, jumps_on, moves_pointer, has_no_size
