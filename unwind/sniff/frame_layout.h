@@ -29,12 +29,13 @@ struct FrameLayout {
 // registers that point into the frame and to callee-saved registers, up to the one at `offset`. (Of a caller
 // that is the call, and what registers may be lost in a call is no base.) Jumps forward carry their state to
 // where they lead; code that only an indirect or backward jump can reach takes the state of the code before
-// it, and behind an epilogue the one that held before that began, as compilers' CFI does.
+// it, and behind an epilogue the one that held before that began, as compilers' CFI does; behind the end of a
+// path that never made the function's frame nobody knows.
 //
 // nullopt: `offset` is not the first byte of an instruction, or the code did what cannot be followed: rsp
 // from memory or by a computed amount while no other register points into the frame.
 //
-// Costs some 100 ns for each instruction before `offset`, of which only the last 64 KiB are looked at: code
+// Costs some 200 ns for each instruction before `offset`, of which only the last 64 KiB are looked at: code
 // farther into its function is declined. Allocates nothing.
 enum class CallState : uint8_t { kAtInstruction, kInCall };
 std::optional<FrameLayout> decode_frame(Bytes code, uint64_t offset, CallState state);
