@@ -36,10 +36,14 @@ TEST_CASE("names of V8 say function, place and tier") {
   CHECK(reads_as("JS:*mid node/chain.js:16:13", "mid", "node/chain.js", 16, "optimized"));
   CHECK(reads_as("JS:~hot /a b/c.js:1:2", "hot", "/a b/c.js", 1, "interpreted"));
   CHECK(reads_as("JS:^get size file:///x.js:7:1", "get size", "/x.js", 7, "baseline"));
+  CHECK(reads_as("JS:^get x.js:7:1", "get", "x.js", 7, "baseline"));
   CHECK(reads_as("JS:o*loop x.js:1:1", "loop", "x.js", 1, "optimized"));
   CHECK(reads_as("JS:+'late x.js:1:1", "late", "x.js", 1, "optimized"));
   CHECK(reads_as("JS:* x.js:3:4", "(anonymous)", "x.js", 3, "optimized"));
   CHECK(reads_as("Script:~ x.js:1:1", "(top level)", "x.js", 1, "interpreted"));
+  CHECK(reads_as("LazyCompile:*leaf4 /root/chain.js:10", "leaf4", "/root/chain.js", 10, "optimized"));
+  CHECK(reads_as("LazyCompile:~ node:internal/timers:1", "(anonymous)", "node:internal/timers", 1,
+                 "interpreted"));
   CHECK(reads_as("JS:~nowhere", "nowhere", "", 0, "interpreted"));
   CHECK(reads_as("JS:leaf-0-turbofan", "leaf", "", 0, "optimized"));
   CHECK(reads_as("JS:hot-12-liftoff", "hot", "", 0, "baseline"));
@@ -50,6 +54,7 @@ TEST_CASE("names of other compilers") {
   CHECK(reads_as("py::mid:/srv/chain.py", "mid", "/srv/chain.py", 0, ""));
   CHECK(reads_as("py::<module>:<frozen x>", "<module>", "<frozen x>", 0, ""));
   CHECK(reads_as("_ZN8__main__3midB2v1Ei", "__main__::mid", "", 0, ""));
+  CHECK(reads_as("cfunc._ZN8__main__3midB2v1Ei", "cfunc.__main__::mid", "", 0, ""));
   CHECK(reads_as("void pkg.Class.method(int, int)", "void pkg.Class.method(int, int)", "", 0, ""));
   CHECK(reads_as("", "<unnamed>", "", 0, ""));
 }

@@ -6,6 +6,7 @@
 
 #include "unwind/sniff/fixed_frame.h"
 #include "unwind/sniff/frame_pointer.h"
+#include "unwind/sniff/prologue_sniffer.h"
 
 namespace jitprof {
 namespace {
@@ -30,13 +31,15 @@ const char* text_of(SnifferRefusal refusal) {
 
 Sniffers::Sniffers() {
   JP_CHECK(add({.name = "cfi", .locus = Locus::kObjectFile}).ok());
-  JP_CHECK(add({.name = "fixed-frame",
-                .locus = Locus::kProgramSpace,
-                .sniffer = std::make_unique<FixedFrameSniffer>()})
-               .ok());
   JP_CHECK(add({.name = "frame-pointer",
                 .locus = Locus::kGlobal,
                 .sniffer = std::make_unique<FramePointerSniffer>()})
+               .ok());
+  JP_CHECK(add({.name = "prologue", .locus = Locus::kGlobal, .sniffer = std::make_unique<PrologueSniffer>()})
+               .ok());
+  JP_CHECK(add({.name = "fixed-frame",
+                .locus = Locus::kProgramSpace,
+                .sniffer = std::make_unique<FixedFrameSniffer>()})
                .ok());
 }
 

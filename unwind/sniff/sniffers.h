@@ -28,8 +28,8 @@ enum class SnifferRefusal : uint8_t {
 const char* text_of(SnifferRefusal refusal);
 
 // The sniffers of a report. Holds some from the start: "cfi" (object file: the unwind tables of every ELF
-// file and of code made at run time), "fixed-frame" (program space) and "frame-pointer" (global). Filled
-// before the first walk, then shared by all threads unchanged.
+// file and of code made at run time), "fixed-frame" (program space), "frame-pointer" and, asked before it,
+// "prologue" (global). Filled before the first walk, then shared by all threads unchanged.
 class Sniffers {
  public:
   struct Entry {
@@ -59,7 +59,8 @@ class Sniffers {
   bool has_own_sniffer(const Module& module) const;
 
   static constexpr SnifferId kCfi{0};
-  static constexpr SnifferId kFramePointer{2};
+  static constexpr SnifferId kFramePointer{1};
+  static constexpr SnifferId kPrologue{2};
 
  private:
   std::vector<Entry> entries_;  // by id
