@@ -7,6 +7,7 @@
 #include "unwind/sniff/fixed_frame.h"
 #include "unwind/sniff/frame_pointer.h"
 #include "unwind/sniff/prologue_sniffer.h"
+#include "unwind/sniff/v8_baseline.h"
 
 namespace jitprof {
 namespace {
@@ -40,6 +41,10 @@ Sniffers::Sniffers() {
   JP_CHECK(add({.name = "fixed-frame",
                 .locus = Locus::kProgramSpace,
                 .sniffer = std::make_unique<FixedFrameSniffer>()})
+               .ok());
+  JP_CHECK(add({.name = "v8-baseline",
+                .locus = Locus::kProgramSpace,
+                .sniffer = std::make_unique<V8BaselineSniffer>()})
                .ok());
 }
 
