@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,17 +15,19 @@ namespace jitprof {
 // below the folder that stands for the recorded machine's root.
 class JitFilesBeside {
  public:
-  explicit JitFilesBeside(std::string symfs) : symfs_(std::move(symfs)) {}
+  JitFilesBeside(std::string symfs, bool has_monotonic_times)
+      : symfs_(std::move(symfs)), has_monotonic_times_(has_monotonic_times) {}
 
-  // Adds the files that a mapping leads to: a jitdump that is mapped itself, and the perf map of a process
-  // that has mapped memory for code of its own. False when there is none that was not added before.
-  bool add_files_of(const MapEvent& mapping, JitCollector& collector);
+  // What the file says that a mapping leads to: a jitdump that is mapped itself, or the perf map of a process
+  // that has mapped memory for code of its own. nullopt when there is none, or it was read before.
+  std::optional<JitLog> read_file_of(const MapEvent& mapping);
 
  private:
-  bool add_file(uint32_t pid, SideFileKind kind, const std::string& path, JitCollector& collector);
+  std::optional<JitLog> read(uint32_t pid, SideFileKind kind, const std::string& path);
 
   std::string symfs_;
-  std::set<std::pair<uint32_t, std::string>> added_;  // process, path
+  bool has_monotonic_times_;
+  std::set<std::pair<uint32_t, std::string>> known_;  // process, path
 };
 
 }  // namespace jitprof

@@ -172,7 +172,7 @@ Playback::Playback(const ReadingOptions& options, const RecordingHeader& header)
       header_(header),
       wants_kernel_symbols_(options.names == NameDetail::kFull),
       collector_(header.clock_is_monotonic),
-      files_beside_(options.symfs) {}
+      files_beside_(options.symfs, header.clock_is_monotonic) {}
 
 void Playback::apply(const Event& event) {
   if (const auto* piece = std::get_if<SideFileEvent>(&event)) {
@@ -186,12 +186,10 @@ void Playback::apply(const Event& event) {
   const auto* map = std::get_if<MapEvent>(&event);
   if (map == nullptr || header_.format != RecordingHeader::Format::kPerfData) return;
   apply_kernel_text(*map);
-  JitCollector beside(header_.clock_is_monotonic);
-  if (files_beside_.add_files_of(*map, beside)) take(beside);
+  if (auto log = files_beside_.read_file_of(*map)) take(std::move(*log));
 }
 
-void Playback::take(JitCollector& collector) {
-  JitLog log = collector.finish();
+void Playback::take(JitLog log) {
   add_all(log.shortfalls, shortfalls_);
   timeline_.add(std::move(log));
 }
@@ -199,7 +197,7 @@ void Playback::take(JitCollector& collector) {
 void Playback::advance_to(uint64_t time_ns) {
   // Module records come before them too, and have no time.
   if (time_ns == 0) return;
-  if (!has_all_jit_code_) take(collector_);
+  if (!has_all_jit_code_) take(collector_.finish());
   has_all_jit_code_ = true;
   if (timeline_.is_due(time_ns)) timeline_.apply_due(time_ns, processes);
 }

@@ -54,7 +54,7 @@ class Playback {
 
  private:
   void apply_kernel_text(const MapEvent& event);
-  void take(JitCollector& collector);
+  void take(JitLog log);
   void advance_to(uint64_t time_ns);
 
   const RecordingHeader& header_;

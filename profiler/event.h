@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -112,6 +113,16 @@ constexpr bool is_jit_file(SideFileKind kind) {
   return kind == SideFileKind::kPerfMap || kind == SideFileKind::kJitDump ||
          kind == SideFileKind::kGdbJitObject || kind == SideFileKind::kGdbJitGone;
 }
+
+// Whether a mapped file is a jitdump by its name, which ends the path: V8 "jit-PID.dump", JavaScriptCore
+// "jit-NUMBER-PID.dump".
+constexpr bool is_jitdump(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.size() > 9 && name.starts_with("jit-") && name.ends_with(".dump");
+}
+
+// A larger object of the GDB JIT interface is not copied, and not read.
+inline constexpr uint64_t kMaxGdbJitObject = 64u << 20;
 
 // More bytes of a file that only the recording machine has. Pieces of one file come in order of offset; the
 // name is the path as the process saw it.

@@ -20,7 +20,6 @@ namespace {
 // Each takes a descriptor, which events need as well.
 constexpr size_t kMaxProcesses = 512;
 constexpr size_t kMaxDescriptors = 16;
-constexpr uint64_t kMaxObjectBytes = 64u << 20;
 // Of all symbol files in one recording.
 constexpr uint64_t kMaxCopiedBytes = 1u << 30;
 // A runtime that frees code and compiles anew may get the same memory for an entry and for a symbol file of
@@ -194,7 +193,7 @@ GdbJit::Left GdbJit::read_symbol_file(const Process& process, const JitEntry& en
                   "ELF",
                   sizeof magic) != 0)
     return Left::kForeign;
-  if (entry.size > kMaxObjectBytes) return Left::kTooLarge;
+  if (entry.size > kMaxGdbJitObject) return Left::kTooLarge;
   bytes_.resize(entry.size);
   return process.memory->read(entry.symbol_file, bytes_) ? Left::kNot : Left::kUnreadable;
 }

@@ -23,11 +23,6 @@ constexpr size_t kMaxJitDumps = 8;
 // A perf map of 10 million methods; beyond it a file is something else.
 constexpr uint64_t kMaxFileBytes = 1u << 30;
 
-bool is_jit_dump(std::string_view path) {
-  std::string_view name = path.substr(path.rfind('/') + 1);
-  return name.size() > 9 && name.substr(0, 4) == "jit-" && name.substr(name.size() - 5) == ".dump";
-}
-
 }  // namespace
 
 GrowingFile::GrowingFile(Fd file, SideFileKind kind, uint32_t pid, std::string path, uint64_t last_look_ns)
@@ -82,7 +77,7 @@ SideFiles::Process* SideFiles::watch(uint32_t pid, uint64_t since_ns) {
 }
 
 void SideFiles::on_mapping(const Mapping& mapping) {
-  bool is_dump = is_jit_dump(mapping.path);
+  bool is_dump = is_jitdump(mapping.path);
   if (!is_dump && !mapping.may_hold_jit_code()) return;
   Process* process = watch(mapping.pid, mapping.time_ns);
   if (process == nullptr || !is_dump || process->jit_dumps.size() == kMaxJitDumps) return;

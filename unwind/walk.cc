@@ -58,8 +58,6 @@ struct Cursor {
   // An interrupted function may have popped its own return address (vfork keeps it in a register); any other
   // has it between its sp and the CFA.
   bool grows_to(RuntimeAddr cfa) const { return is_exact ? cfa >= low : cfa > low; }
-  // Nothing was called from zero, so that is no frame; and only CFI can make one a root.
-  bool is_nowhere() const { return !is_exact && pc.value == 0; }
 };
 
 Frame frame_at(const Cursor& at, const CodePlace& place) {
@@ -108,7 +106,6 @@ class Walk {
     if (!follows_all_) {
       if (auto stop = step_by_short_rules()) return stop;
     }
-    if (at_.is_nowhere()) return StopReason::kUnmapped;
     // By value: a second walk for the other registers may take the place's room in the cache.
     CodePlace place = places_.find(at_.pc, at_.is_exact);
     return step_carefully(place);
@@ -119,7 +116,7 @@ class Walk {
   Stop step_by_short_rules() {
     Cursor at = at_;
     Stop stop;
-    while (at.depth < most_frames_ && !at.is_nowhere()) {
+    while (at.depth < most_frames_) {
       const CodePlace& place = places_.find(at.pc, at.is_exact);
       bool is_by_rbp = place.leave == Leave::kByRbp && at.knows_fp;
       if (!is_by_rbp && place.leave != Leave::kByRsp) break;
@@ -157,9 +154,10 @@ class Walk {
   }
 
   Stop step_carefully(const CodePlace& place) {
-    // Nothing returns to where no code is: the word was no return address.
-    if (place.leave == Leave::kUnmapped && !at_.is_exact) return StopReason::kUnmapped;
-    if (place.leave == Leave::kUnmapped) return end_at(place, StopReason::kUnmapped);
+    if (place.leave == Leave::kUnmapped) {
+      // Nothing returns to where no code is: the word was no return address.
+      return at_.is_exact ? end_at(place, StopReason::kUnmapped) : StopReason::kUnmapped;
+    }
     const Sniffers& sniffers = places_.sources().sniffers;
     for (SnifferId id : sniffers.order()) {
       if (id == Sniffers::kCfi) {

@@ -4,12 +4,6 @@
 #include "unwind/jit/gdb_jit_object.h"
 
 namespace jitprof {
-namespace {
-
-// The recorder copies none that is larger.
-constexpr uint64_t kMaxObjectBytes = 64u << 20;
-
-}  // namespace
 
 void GdbJitReader::add(const SideFileEvent& piece) {
   ObjectKey key(piece.pid, piece.path);
@@ -20,7 +14,7 @@ void GdbJitReader::add(const SideFileEvent& piece) {
   Object& object = objects_[key];
   if (piece.offset == 0) object = Object{.whole_size = piece.whole_size};
   bool is_next = piece.offset == object.bytes.size() && object.whole_size == piece.whole_size &&
-                 object.whole_size <= kMaxObjectBytes &&
+                 object.whole_size <= kMaxGdbJitObject &&
                  piece.bytes.size() <= object.whole_size - object.bytes.size();
   if (!is_next || !object.loads.empty()) return;
   object.bytes.insert(object.bytes.end(), piece.bytes.begin(), piece.bytes.end());

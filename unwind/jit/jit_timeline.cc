@@ -22,10 +22,4 @@ void JitTimeline::apply_due(uint64_t time_ns, ProcessTable& processes) {
   }
 }
 
-size_t JitTimeline::code_count() const {
-  size_t count = 0;
-  for (const Waiting& waiting : waiting_) count += waiting.log.codes.size();
-  return count;
-}
-
 }  // namespace jitprof

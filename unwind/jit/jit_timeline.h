@@ -20,8 +20,6 @@ class JitTimeline {
   // Applies every change up to this time.
   void apply_due(uint64_t time_ns, ProcessTable& processes);
 
-  size_t code_count() const;
-
  private:
   struct Waiting {
     JitLog log;

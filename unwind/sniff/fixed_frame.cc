@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "unwind/sniff/caller_above.h"
+
 namespace jitprof {
 namespace {
 
@@ -42,18 +44,7 @@ std::optional<UnwindInfo> FixedFrameSniffer::unwind(const PendingFrame& frame) c
   for (const Row& row : known->rows) {
     if (frame.place().position.value >= row.offset) cfa_offset = row.cfa_offset;
   }
-  UnwindInfo info;
-  info.id.cfa = {*sp + cfa_offset};
-  Recovered return_pc = frame.read(info.id.cfa.minus(8));
-  if (!return_pc.ok()) {
-    if (return_pc.problem() != StopReason::kTruncated) return std::nullopt;
-    info.stop = StopReason::kTruncated;
-    return info;
-  }
-  info.caller = frame.callee_saved();
-  info.caller.set(Register::rip, return_pc.value());
-  info.caller.set(Register::rsp, info.id.cfa.value);
-  return info;
+  return caller_above(frame, {*sp + cfa_offset}, frame.callee_saved());
 }
 
 }  // namespace jitprof

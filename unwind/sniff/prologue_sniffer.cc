@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unwind/sniff/prologue_sniffer.h"
 
+#include "unwind/sniff/caller_above.h"
+
 namespace jitprof {
 namespace {
 
@@ -24,22 +26,14 @@ std::optional<UnwindInfo> PrologueSniffer::unwind(const PendingFrame& frame) con
   if (!layout) return std::nullopt;
   auto base = frame.find(layout->base);
   if (!base) return std::nullopt;
-  UnwindInfo info;
-  info.id.cfa = {*base + static_cast<uint64_t>(int64_t{layout->cfa_offset})};
-  Recovered return_pc = frame.read(info.id.cfa.minus(8));
-  if (!return_pc.ok()) {
-    if (return_pc.problem() != StopReason::kTruncated) return std::nullopt;
-    info.stop = StopReason::kTruncated;
-    return info;
-  }
-  if (!frame.can_be_return_address({return_pc.value()})) return std::nullopt;
-  info.caller.set(Register::rip, return_pc.value());
-  info.caller.set(Register::rsp, info.id.cfa.value);
+  RuntimeAddr cfa{*base + static_cast<uint64_t>(int64_t{layout->cfa_offset})};
+  std::optional<UnwindInfo> info = caller_above(frame, cfa, {});
+  if (!info || info->stop) return info;
+  if (!frame.can_be_return_address({*info->caller.find(Register::rip)})) return std::nullopt;
   for (unsigned i = 0; i < kRegisterCount; ++i) {
     auto number = static_cast<Register>(i);
     if (!is_callee_saved(number) || !frame.follows(number)) continue;
-    if (auto value = callers_value(frame, number, layout->of(number), info.id.cfa))
-      info.caller.set(number, *value);
+    if (auto value = callers_value(frame, number, layout->of(number), cfa)) info->caller.set(number, *value);
   }
   return info;
 }

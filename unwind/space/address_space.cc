@@ -51,9 +51,7 @@ void AddressSpace::load(const Mapping& code) {
 }
 
 void AddressSpace::unload(RuntimeAddr start, uint64_t size) {
-  const Mapping* code = loaded_.find(start);
   RuntimeAddr end = start.plus(size);
-  if (size == 0 && code != nullptr && code->start == start) end = code->end;
   if (end <= start) return;
   ++changes_;
   loaded_.unmap(start, end);

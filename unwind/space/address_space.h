@@ -41,7 +41,6 @@ class AddressSpace {
   void map(const Mapping& mapping);
   // Code made at run time; a module's own name for it stays where a live file is mapped.
   void load(const Mapping& code);
-  // `size` 0: the one body of code that begins there.
   void unload(RuntimeAddr start, uint64_t size);
   // What was loaded at `from`; nothing when nothing was.
   void move(RuntimeAddr from, RuntimeAddr to);
@@ -55,7 +54,6 @@ class AddressSpace {
   }
   // Without code made at run time.
   const std::map<RuntimeAddr, Mapping>& mappings() const { return files_.all(); }
-  bool has_loaded_code() const { return !loaded_.all().empty(); }
   // How often it changed: what was found out about a space holds while this stays the same.
   uint32_t changes() const { return changes_; }
 

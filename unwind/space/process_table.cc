@@ -88,7 +88,7 @@ void ProcessTable::apply(const JitChange& change, std::deque<JitCode>& codes) {
   AddressSpace& space = process(change.pid).space;
   switch (change.kind) {
     case JitChange::Kind::kLoad:
-      load(change, codes[change.code]);
+      load(change, codes[change.code], space);
       break;
     case JitChange::Kind::kMove:
       space.move(change.start, change.moved_to);
@@ -105,8 +105,7 @@ void ProcessTable::unload(const JitChange& change, std::deque<JitCode>& codes, A
     space.unload(change.start, change.size);
 }
 
-void ProcessTable::load(const JitChange& change, JitCode& code) {
-  AddressSpace& space = process(change.pid).space;
+void ProcessTable::load(const JitChange& change, JitCode& code, AddressSpace& space) {
   // V8 lists its builtins, which are text of its own file: that stays the code's owner.
   const Mapping* file = space.find(change.start);
   if (file != nullptr && !file->may_hold_jit_code && modules_.module(file->module).jit == nullptr) {

@@ -73,7 +73,7 @@ class ProcessTable {
     ThreadId id;
     bool has_exited = false;
   };
-  void load(const JitChange& change, JitCode& code);
+  void load(const JitChange& change, JitCode& code, AddressSpace& space);
   void unload(const JitChange& change, std::deque<JitCode>& codes, AddressSpace& space);
   static uint64_t thread_key(uint32_t pid, uint32_t tid) { return uint64_t{pid} << 32 | tid; }
 
