@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unwind/sniff/frame_layout.h"
+
+#include <algorithm>
+
+#include "unwind/sniff/frame_positions.h"
+#include "unwind/sniff/instruction.h"
+
+namespace jitprof {
+namespace {
+
+using Kind = Instruction::Kind;
+
+constexpr uint64_t kFarthest = 64 << 10;
+
+// What jumps forward found, until the places are reached where they lead.
+class Arrivals {
+ public:
+  // Whether there was room.
+  bool add(uint32_t offset, const FramePositions& positions) {
+    if (count_ == queue_.size()) return false;
+    auto state = intern(positions);
+    if (!state) return false;
+    ++uses_[*state];
+    queue_[count_++] = {offset, *state};
+    std::push_heap(queue_.begin(), queue_.begin() + count_, is_later);
+    return true;
+  }
+  std::optional<uint32_t> next() const { return count_ == 0 ? std::nullopt : std::optional(queue_[0].offset); }
+  // The first that was found for the next place, and forgets all of that place.
+  FramePositions take() {
+    uint32_t offset = queue_[0].offset;
+    FramePositions first = states_[queue_[0].state];
+    while (count_ > 0 && queue_[0].offset == offset) {
+      std::pop_heap(queue_.begin(), queue_.begin() + count_, is_later);
+      --uses_[queue_[--count_].state];
+    }
+    return first;
+  }
+
+ private:
+  struct Arrival {
+    uint32_t offset = 0;
+    uint32_t state = 0;
+  };
+  static bool is_later(const Arrival& left, const Arrival& right) { return left.offset > right.offset; }
+  // A function has few distinct ones.
+  std::optional<uint32_t> intern(const FramePositions& positions) {
+    std::optional<uint32_t> free;
+    for (uint32_t i = 0; i < states_.size(); ++i) {
+      if (uses_[i] == 0) {
+        if (!free) free = i;
+      } else if (states_[i] == positions) {
+        return i;
+      }
+    }
+    if (free) states_[*free] = positions;
+    return free;
+  }
+
+  std::array<Arrival, 1024> queue_;  // a heap
+  std::ptrdiff_t count_ = 0;
+  std::array<FramePositions, 48> states_;
+  std::array<uint32_t, 48> uses_{};
+};
+
+// Goes once through a function's code.
+class Scan {
+ public:
+  explicit Scan(Bytes code) : code_(code) {}
+
+  std::optional<FrameLayout> find(uint64_t wanted, CallState state) {
+    while (at_ <= wanted) {
+      arrive();
+      auto instruction = decode_instruction(code_.subspan(at_));
+      if (!is_reached_ && (!instruction || overlaps_arrival(*instruction))) {
+        // A table of constants between code.
+        auto next = arrivals_.next();
+        if (!next) return std::nullopt;
+        at_ = *next;
+        continue;
+      }
+      if (!instruction) return std::nullopt;
+      if (wanted < at_ + instruction->size) {
+        bool is_call = instruction->kind == Kind::kCall || instruction->kind == Kind::kCallFar;
+        bool is_it = state == CallState::kAtInstruction ? wanted == at_
+                                                        : is_call && wanted == at_ + instruction->size - 1;
+        return is_it ? positions_.layout(state) : std::nullopt;
+      }
+      if (!pass(*instruction)) return std::nullopt;
+      at_ += instruction->size;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void arrive() {
+    while (auto next = arrivals_.next()) {
+      if (*next > at_) return;
+      FramePositions found = arrivals_.take();
+      if (*next < at_) continue;  // into the midst of an instruction
+      // A call that never returns ends its path.
+      if (!is_reached_ || is_behind_call_) positions_ = found;
+      is_reached_ = true;
+      is_in_epilogue_ = false;
+    }
+  }
+
+  bool overlaps_arrival(const Instruction& instruction) const {
+    auto next = arrivals_.next();
+    return next && *next < at_ + instruction.size;
+  }
+
+  // false: what follows cannot be known.
+  bool pass(const Instruction& its) {
+    note_epilogue(its);
+    is_behind_call_ = false;
+    switch (its.kind) {
+      case Kind::kBranch:
+        is_in_epilogue_ = false;
+        if (its.value < 0) {
+          if (touched_) positions_.set_rsp_to(*touched_);
+        } else {
+          note_target(its);
+        }
+        break;
+      case Kind::kJump:
+        note_target(its);
+        return leave();
+      case Kind::kJumpFar:
+      case Kind::kReturn:
+      case Kind::kTrap:
+        return leave();
+      default:
+        positions_.follow(its);
+        is_behind_call_ = its.kind == Kind::kCall || its.kind == Kind::kCallFar;
+        if (is_behind_call_) is_in_epilogue_ = false;
+    }
+    note_touched(its);
+    return true;
+  }
+
+  void note_target(const Instruction& its) {
+    auto target = static_cast<int64_t>(at_) + its.value;
+    if (target > static_cast<int64_t>(at_) && target < static_cast<int64_t>(code_.size()))
+      has_all_arrivals_ &= arrivals_.add(static_cast<uint32_t>(target), positions_);
+  }
+
+  // What comes next is not reached from here.
+  bool leave() {
+    is_reached_ = false;
+    if (is_in_epilogue_ && positions_.is_empty()) positions_ = before_epilogue_;
+    is_in_epilogue_ = false;
+    return has_all_arrivals_;
+  }
+
+  void note_epilogue(const Instruction& its) {
+    bool sets_rsp = its.target == Register::rsp;
+    bool grows = its.kind == Kind::kPush || (its.kind == Kind::kAdd && sets_rsp && its.value < 0);
+    bool shrinks = its.kind == Kind::kPop || its.kind == Kind::kLeave ||
+                   (its.kind == Kind::kAdd && sets_rsp && its.value > 0) ||
+                   ((its.kind == Kind::kLea || its.kind == Kind::kMove) && sets_rsp);
+    if (grows) is_in_epilogue_ = false;
+    if (!shrinks || is_in_epilogue_) return;
+    before_epilogue_ = positions_;
+    is_in_epilogue_ = true;
+  }
+
+  // A loop that touches each page of a large frame: sub $4096,%rsp; orq $0,(%rsp); cmp %r11,%rsp; jne back.
+  void note_touched(const Instruction& its) {
+    touched_.reset();
+    if (its.kind != Kind::kCompare) return;
+    if (its.target == Register::rsp) touched_ = its.source;
+    if (its.source == Register::rsp) touched_ = its.target;
+    if (touched_ && !positions_.from_cfa(*touched_)) touched_.reset();
+  }
+
+  Bytes code_;
+  uint64_t at_ = 0;
+  FramePositions positions_;
+  bool is_reached_ = true;
+  bool is_behind_call_ = false;
+  bool is_in_epilogue_ = false;
+  FramePositions before_epilogue_;
+  std::optional<Register> touched_;
+  Arrivals arrivals_;
+  bool has_all_arrivals_ = true;
+};
+
+}  // namespace
+
+std::optional<FrameLayout> decode_frame(Bytes code, uint64_t offset, CallState state) {
+  if (offset >= code.size() || offset >= kFarthest) return std::nullopt;
+  return Scan(code.first(std::min<uint64_t>(code.size(), 2 * kFarthest))).find(offset, state);
+}
+
+}  // namespace jitprof
