@@ -32,6 +32,12 @@ T read_at(Bytes image, uint64_t offset, bool& ok) {
   return value;
 }
 
+bool is_text_at(Bytes strings, uint64_t offset, std::string_view text) {
+  Bytes bytes = slice(strings, offset, text.size() + 1);
+  return !bytes.empty() && std::memcmp(bytes.data(), text.data(), text.size()) == 0 &&
+         bytes.back() == std::byte{0};
+}
+
 std::string_view text_at(Bytes strings, uint64_t offset) {
   ByteReader reader(strings);
   reader.seek(offset);
@@ -192,8 +198,16 @@ Bytes ElfFile::bytes_from(ElfAddr start) const {
   return {};
 }
 
+bool ElfFile::is_linked_at(ElfAddr position) const {
+  constexpr uint64_t kPage = 4096;
+  return std::ranges::any_of(segments_, [&](const ElfSegment& segment) {
+    uint64_t into = position.value - (segment.start.value & ~(kPage - 1));
+    return segment.type == PT_LOAD && into < segment.memory_size + kPage;
+  });
+}
+
 std::optional<Bias> ElfFile::bias_of(RuntimeAddr start, FileOffset offset) const {
-  if (type_ == ET_EXEC) return Bias{0};
+  if (type_ == ET_EXEC && is_linked_at(ElfAddr{start.value})) return Bias{0};
   // The loader maps whole pages, so a mapping may begin before its segment and end behind it; where a page is
   // shared by two segments the executable one is meant.
   constexpr uint64_t kPage = 4096;
@@ -261,6 +275,27 @@ std::vector<ElfSymbol> ElfFile::code_symbols() const {
     }
   }
   return symbols;
+}
+
+std::optional<ElfSymbol> ElfFile::find_data_symbol(std::string_view name) const {
+  for (const ElfSection& section : sections_) {
+    if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
+    if (section.link >= sections_.size()) continue;
+    Bytes strings = raw(sections_[section.link]);
+    ByteReader reader(raw(section));
+    while (reader.remaining() >= sizeof(Elf64_Sym)) {
+      auto symbol = reader.read<Elf64_Sym>();
+      uint8_t type = ELF64_ST_TYPE(symbol.st_info);
+      if (type != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || !is_text_at(strings, symbol.st_name, name))
+        continue;
+      return ElfSymbol{.start = {symbol.st_value},
+                       .size = symbol.st_size,
+                       .name = text_at(strings, symbol.st_name),
+                       .type = type,
+                       .binding = static_cast<uint8_t>(ELF64_ST_BIND(symbol.st_info))};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace jitprof

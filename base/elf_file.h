@@ -92,8 +92,8 @@ class ElfFile {
   Bytes bytes_from(ElfAddr start) const;
 
   // Bias of a mapping that puts the file's bytes from `offset` on at `start`: by the PT_LOAD that covers the
-  // offset, because p_vaddr need not equal p_offset (lld, node). ET_EXEC is always 0. nullopt when no PT_LOAD
-  // covers the offset.
+  // offset, because p_vaddr need not equal p_offset (lld, node). ET_EXEC is 0 but for copies of its
+  // text elsewhere (V8's builtins). nullopt when no PT_LOAD covers the offset.
   std::optional<Bias> bias_of(RuntimeAddr start, FileOffset offset) const;
 
   BuildId build_id() const;
@@ -101,9 +101,13 @@ class ElfFile {
   // Defined symbols that can name code (STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE in an executable section),
   // .symtab and .dynsym together, unsorted, duplicates kept.
   std::vector<ElfSymbol> code_symbols() const;
+  // The first defined data symbol of that name, .dynsym and .symtab alike. Does not look at the names of
+  // other kinds of symbols, which in large libraries are most.
+  std::optional<ElfSymbol> find_data_symbol(std::string_view name) const;
 
  private:
   ElfFile() = default;
+  bool is_linked_at(ElfAddr position) const;
   void read_segments(uint64_t table, uint64_t entry_size, uint64_t count);
   void read_sections(uint64_t table, uint64_t entry_size, uint64_t count, uint64_t names_index);
 

@@ -2,6 +2,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <map>
+#include <utility>
 
 #include "base/one_line.h"
 #include "cli/commands.h"
@@ -19,7 +20,8 @@ struct Inventory {
   std::map<std::string, uint64_t> records;
   std::map<uint32_t, uint64_t> samples_by_event;
   std::map<ThreadId, uint64_t> samples_by_thread;
-  std::map<std::string, uint64_t> side_file_bytes;
+  std::map<std::pair<std::string, uint32_t>, uint64_t> side_file_bytes;  // by path and pid
+  uint64_t jit_object_bytes = 0;
   uint64_t lost = 0;
   uint64_t stack_bytes = 0;
   uint64_t first_ns = 0;
@@ -39,7 +41,20 @@ struct Inventory {
   void operator()(const ExitEvent&) { ++records["exits"]; }
   void operator()(const ModuleEvent&) { ++records["modules"]; }
   void operator()(const LostEvent& event) { lost += event.count; }
-  void operator()(const SideFileEvent& event) { side_file_bytes[event.path] += event.bytes.size(); }
+  void operator()(const SideFileEvent& event) {
+    switch (event.kind) {
+      case SideFileKind::kGdbJitGone:
+        ++records["objects of the GDB JIT interface taken back"];
+        return;
+      case SideFileKind::kGdbJitObject:
+        // A runtime may have thousands.
+        if (event.offset == 0) ++records["objects of the GDB JIT interface"];
+        jit_object_bytes += event.bytes.size();
+        return;
+      default:
+        side_file_bytes[{event.path, event.pid}] += event.bytes.size();
+    }
+  }
 };
 
 void print_header(const std::string& file, const RecordingHeader& header) {
@@ -74,8 +89,11 @@ void print_inventory(const RecordingHeader& header, const Playback& playback, co
   for (const auto& [name, count] : inventory.records) std::printf("%s: %" PRIu64 "\n", name.c_str(), count);
   std::printf("lost: %" PRIu64 "\n", inventory.lost);
   std::printf("stack bytes: %" PRIu64 "\n", inventory.stack_bytes);
-  for (const auto& [path, bytes] : inventory.side_file_bytes) {
-    std::printf("side file: %s, %" PRIu64 " bytes\n", on_one_line(path).c_str(), bytes);
+  for (const auto& [file, bytes] : inventory.side_file_bytes) {
+    std::printf("side file: %s, %" PRIu64 " bytes\n", on_one_line(file.first).c_str(), bytes);
+  }
+  if (inventory.jit_object_bytes > 0) {
+    std::printf("bytes in objects of the GDB JIT interface: %" PRIu64 "\n", inventory.jit_object_bytes);
   }
   for (const auto& [id, samples] : inventory.samples_by_thread) {
     const Thread& thread = playback.processes.threads()[id.index];

@@ -28,6 +28,8 @@ po::options_description describe() {
       "most stack bytes per sample, up to 65528 (32768)");
   add("duration,d", po::value<double>()->value_name("SECONDS"), "stop after this time");
   add("delay", po::value<double>()->value_name("SECONDS"), "start to sample after this time");
+  add("jit", po::value<std::string>()->value_name("auto|off"),
+      "ask a runtime that is started (node, python) for the names of what it compiles (auto)");
   add("no-inherit", "leave out threads and children that begin later");
   add("pid,p", po::value<std::vector<std::string>>()->value_name("PID[,PID]"), "processes to attach to");
   add("all,a", "the whole machine");
@@ -73,6 +75,10 @@ Result<RecordOptions> read_options(const ParsedOptions& parsed, const Arguments&
   if (options.duration_s && !(*options.duration_s > 0))
     return Error{"-d: the duration must be above 0 seconds"};
   if (!(options.delay_s >= 0)) return Error{"--delay: the delay must not be below 0 seconds"};
+
+  std::string jit = parsed.find<std::string>("jit").value_or("auto");
+  if (jit != "auto" && jit != "off") return Error{"--jit " + jit + ": it is 'auto' or 'off'"};
+  options.sets_up_jit = jit == "auto";
 
   std::string call_graph = parsed.find<std::string>("call-graph").value_or("stack");
   if (call_graph != "stack" && call_graph != "fp") {

@@ -29,7 +29,9 @@ std::optional<Error> find_negative(const po::parsed_options& words) {
     for (const std::string& value : option.value) {
       bool is_negative =
           value.size() > 1 && value[0] == '-' && std::isdigit(static_cast<unsigned char>(value[1]));
-      if (is_negative) return Error{"--" + option.string_key + " " + value + ": it must not be below 0"};
+      if (is_negative)
+        return Error{"--" + option.string_key + " " + value +
+                     ": no number below 0 is allowed here; --help tells which are"};
     }
   }
   return std::nullopt;

@@ -26,6 +26,18 @@ std::vector<ValueType> value_types_of(const std::vector<SampledEvent>& events) {
   return types;
 }
 
+void add_all(const std::map<std::string, uint64_t>& counts, std::map<std::string, uint64_t>& sum) {
+  for (const auto& [name, count] : counts) sum[name] += count;
+}
+
+uint64_t time_of(const Event& event) {
+  auto time = [](const auto& some) -> uint64_t {
+    if constexpr (requires { some.time_ns; }) return some.time_ns;
+    return 0;
+  };
+  return std::visit(time, event);
+}
+
 std::string join(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
@@ -92,7 +104,7 @@ class RunReader {
       const Event* event = JP_TRY(recording.next(batch_.is_empty() ? Earlier::kDrop : Earlier::kKeep));
       if (event == nullptr) return Nothing{};
       if (const auto* sample = std::get_if<Sample>(event)) {
-        add(*sample);
+        add(*sample, *event);
       } else if (const auto* lost = std::get_if<LostEvent>(event)) {
         builder_.profile().lost += lost->count;
       } else {
@@ -102,7 +114,11 @@ class RunReader {
     }
   }
 
-  void add(const Sample& sample) {
+  void add(const Sample& sample, const Event& event) {
+    if (playback_.changes_before(sample.time_ns)) {
+      finish_batch();
+      playback_.apply(event);
+    }
     ProcessTable& processes = playback_.processes;
     batch_.add(sample, processes.process(sample.pid),
                {.time_ns = sample.time_ns,
@@ -142,10 +158,6 @@ class RunReader {
   uint64_t last_ns_ = 0;
 };
 
-void add_all(const std::map<std::string, uint64_t>& counts, std::map<std::string, uint64_t>& sum) {
-  for (const auto& [name, count] : counts) sum[name] += count;
-}
-
 std::vector<std::string> names_of(const Sniffers& sniffers) {
   std::vector<std::string> names(sniffers.order().size());
   for (SnifferId id : sniffers.order()) names[id.index] = sniffers.entry(id).name;
@@ -158,22 +170,44 @@ Playback::Playback(const ReadingOptions& options, const RecordingHeader& header)
     : modules(options.symfs),
       processes(modules),
       header_(header),
-      wants_kernel_symbols_(options.names == NameDetail::kFull) {}
+      wants_kernel_symbols_(options.names == NameDetail::kFull),
+      collector_(header.clock_is_monotonic),
+      files_beside_(options.symfs) {}
 
 void Playback::apply(const Event& event) {
-  if (const auto* map = std::get_if<MapEvent>(&event)) apply_kernel_text(*map);
-  if (const auto* piece = std::get_if<SideFileEvent>(&event);
-      piece != nullptr && piece->kind == SideFileKind::kKallsyms && wants_kernel_symbols_) {
-    kallsyms.append(reinterpret_cast<const char*>(piece->bytes.data()), piece->bytes.size());
+  if (const auto* piece = std::get_if<SideFileEvent>(&event)) {
+    if (piece->kind == SideFileKind::kKallsyms && wants_kernel_symbols_)
+      kallsyms.append(reinterpret_cast<const char*>(piece->bytes.data()), piece->bytes.size());
+    if (!has_all_jit_code_) collector_.add(*piece);
+  } else {
+    advance_to(time_of(event));
   }
   processes.apply_event(event);
+  const auto* map = std::get_if<MapEvent>(&event);
+  if (map == nullptr || header_.format != RecordingHeader::Format::kPerfData) return;
+  apply_kernel_text(*map);
+  JitCollector beside(header_.clock_is_monotonic);
+  if (files_beside_.add_files_of(*map, beside)) take(beside);
+}
+
+void Playback::take(JitCollector& collector) {
+  JitLog log = collector.finish();
+  add_all(log.shortfalls, shortfalls_);
+  timeline_.add(std::move(log));
+}
+
+void Playback::advance_to(uint64_t time_ns) {
+  // Module records come before them too, and have no time.
+  if (time_ns == 0) return;
+  if (!has_all_jit_code_) take(collector_);
+  has_all_jit_code_ = true;
+  if (timeline_.is_due(time_ns)) timeline_.apply_due(time_ns, processes);
 }
 
 // perf's record of the kernel's text: "[kernel.kallsyms]_text", the place of that symbol as offset.
 void Playback::apply_kernel_text(const MapEvent& event) {
   constexpr std::string_view kKernelText = "[kernel.kallsyms]";
-  bool is_perf_data = header_.format == RecordingHeader::Format::kPerfData;
-  if (!is_perf_data || !event.in_kernel || !event.path.starts_with(kKernelText)) return;
+  if (!event.in_kernel || !event.path.starts_with(kKernelText)) return;
   if (!wants_kernel_symbols_ || !kallsyms.empty()) return;
   std::string_view symbol = std::string_view(event.path).substr(kKernelText.size());
   kallsyms = symbols_of_running_kernel(header_.kernel_release, symbol, {event.offset.value});
@@ -209,6 +243,7 @@ Result<LoadedProfile> load_profile(const ReadingOptions& options) {
     symbolizer.set_kernel_symbols(std::as_bytes(std::span(playback.kallsyms)));
     builder.finish_run(symbolizer);
     reader.add_shortfalls(builder.profile().shortfalls);
+    add_all(playback.shortfalls(), builder.profile().shortfalls);
     add_all(recording.shortfalls(), builder.profile().shortfalls);
     add_all(symbolizer.shortfalls(), builder.profile().shortfalls);
   }

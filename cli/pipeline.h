@@ -3,14 +3,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/jit_files_beside.h"
 #include "output/profile.h"
 #include "profiler/recording.h"
 #include "symbolize/symbolizer.h"
+#include "unwind/jit/jit_collector.h"
+#include "unwind/jit/jit_timeline.h"
 #include "unwind/sniff/sniffers.h"
 #include "unwind/space/process_table.h"
 #include "unwind/walk.h"
@@ -30,23 +34,37 @@ struct ReadingOptions {
   NameDetail names = NameDetail::kFull;
 };
 
-// The state of one recording while it is played: what was mapped where, and the text of kallsyms.
+// The state of one recording while it is played: what was mapped where, code made at run time included, and
+// the text of kallsyms.
 class Playback {
  public:
   // Both must outlive this.
   Playback(const ReadingOptions& options, const RecordingHeader& header);
 
+  // A sample only moves the time on.
   void apply(const Event& event);
+  // Whether code came or went between the last event and this time, so that something changes then.
+  bool changes_before(uint64_t time_ns) const { return !has_all_jit_code_ || timeline_.is_due(time_ns); }
 
   ModuleTable modules;
   ProcessTable processes;
   std::string kallsyms;  // empty when kernel functions need no names
+  // What could not be read about code made at run time, for the footer.
+  const std::map<std::string, uint64_t>& shortfalls() const { return shortfalls_; }
 
  private:
   void apply_kernel_text(const MapEvent& event);
+  void take(JitCollector& collector);
+  void advance_to(uint64_t time_ns);
 
   const RecordingHeader& header_;
   bool wants_kernel_symbols_;
+  // In our own recordings, all that compilers wrote comes before the first sample.
+  JitCollector collector_;
+  bool has_all_jit_code_ = false;
+  JitTimeline timeline_;
+  JitFilesBeside files_beside_;
+  std::map<std::string, uint64_t> shortfalls_;
 };
 
 // Plays a recording from its beginning to its end: applies each event to `playback`, then hands it to

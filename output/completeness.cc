@@ -17,13 +17,14 @@ std::string fix_for_truncated(uint64_t stack_size) {
 std::string fix_for_unknown_code(const Profile& profile, ProfileFrameId outermost) {
   const ProfileFrame& frame = profile.frames[outermost.index];
   if (frame.kind == ProfileFrame::Kind::kJit) {
-    return "JIT code: run it with frame pointers (node: --perf-basic-prof --interpreted-frames-native-stack; "
-           "java: -XX:+PreserveFramePointer), or give it a --sniffer";
+    return "JIT code: let 'jitprof record' start its runtime (--jit auto), run it with frame pointers (java: "
+           "-XX:+PreserveFramePointer), or give it a --sniffer";
   }
   Module::Problem problem =
       frame.module.is_none() ? Module::Problem::kNone : profile.modules[frame.module.index].problem;
   if (problem != Module::Problem::kNone) return describe(problem);
-  return "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer, or give it a --sniffer";
+  return "nothing says how to leave this code: build it with -fasynchronous-unwind-tables or "
+         "-fno-omit-frame-pointer, or give it a --sniffer";
 }
 
 }  // namespace
@@ -64,18 +65,19 @@ std::string fix_for(const Profile& profile, const StackEnd& end) {
     case StopReason::kNoUnwindInfo:
       return end.outermost.is_none() ? "" : fix_for_unknown_code(profile, end.outermost);
     case StopReason::kUnreadable:
-      return "what leads on was not copied: memory that was paged out or torn down, or a register that is "
-             "not "
-             "recorded";
+      return "what leads on was not copied: memory that was paged out or torn down, a register that is not "
+             "recorded, or, where unwind information is wrong, no stack at all";
     case StopReason::kNoProgress:
       return "the unwind information there is wrong: it leads back down the stack";
     case StopReason::kDepthLimit:
       return "the unwind information there is wrong: it leads to more frames than the stack can hold";
     case StopReason::kUnmapped:
-      return "the return address lies in no known code: a stack of another layout, or one that was "
-             "overwritten";
+      return "the return address lies in no known code: the bottom of a stack that the program made itself "
+             "(makecontext, fibers), a stack of another layout, or an overwritten one";
     case StopReason::kRecordedChain:
       return "record with --call-graph stack; with perf: --call-graph dwarf";
+    case StopReason::kOtherStack:
+      return "a signal handler runs on an alternate stack, and the kernel copies only the stack in use";
   }
   return "";
 }

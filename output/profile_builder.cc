@@ -29,8 +29,9 @@ void read_layout(const ElfFile& elf, ProfileModule& module) {
 ProfileFrame::Kind kind_of(const Frame& frame, const ModuleTable& modules) {
   if (frame.in_kernel) return ProfileFrame::Kind::kKernel;
   if (frame.module.is_none()) return ProfileFrame::Kind::kNative;
-  return modules.module(frame.module).kind == Module::Kind::kAnonymous ? ProfileFrame::Kind::kJit
-                                                                       : ProfileFrame::Kind::kNative;
+  Module::Kind kind = modules.module(frame.module).kind;
+  bool is_jit = kind == Module::Kind::kAnonymous || kind == Module::Kind::kJit;
+  return is_jit ? ProfileFrame::Kind::kJit : ProfileFrame::Kind::kNative;
 }
 
 }  // namespace
@@ -39,7 +40,7 @@ size_t ProfileBuilder::FrameHash::operator()(const FrameKey& key) const {
   uint64_t hash = key.module.index;
   hash = hash * 0x9e3779b97f4a7c15 + key.position.value;
   hash = hash * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(key.bracket) * 2 + key.in_kernel;
-  hash = hash * 0x9e3779b97f4a7c15 + key.elided;
+  hash = hash * 0x9e3779b97f4a7c15 + key.elided + (uint64_t{key.jit_code} << 32);
   return hash ^ (hash >> 32);
 }
 
@@ -157,6 +158,8 @@ ProfileFrameId ProfileBuilder::intern_frame(const Frame& frame) {
   key.module = intern_module(frame.module);
   key.position = frame.position;
   key.in_kernel = frame.in_kernel;
+  if (!frame.module.is_none() && modules_->module(frame.module).kind == Module::Kind::kJit)
+    key.jit_code = jit_codes_before_ + frame.module.index + 1;
   auto [place, is_new] =
       frame_ids_.try_emplace(key, ProfileFrameId{static_cast<uint32_t>(profile_.frames.size())});
   if (is_new) {
@@ -183,7 +186,7 @@ ModuleId ProfileBuilder::intern_module(ModuleId of_run) {
     made.path = module.path;
     made.build_id = module.build_id;
     made.problem = module.problem;
-    if (module.elf) read_layout(*module.elf, made);
+    if (module.elf && module.kind != Module::Kind::kJit) read_layout(*module.elf, made);
     profile_.modules.push_back(std::move(made));
   }
   return known = place->second;
@@ -204,6 +207,7 @@ void ProfileBuilder::finish_run(Symbolizer& symbolizer) {
     note_names(named);
   }
   unnamed_.clear();
+  jit_codes_before_ += static_cast<uint32_t>(modules_->size());
   modules_ = nullptr;
   JP_CHECK(run_ < std::numeric_limits<uint16_t>::max());
   ++run_;

@@ -49,6 +49,7 @@ class ProfileBuilder {
     bool in_kernel = false;
     StopReason bracket = StopReason::kReachedRoot;
     uint64_t elided = 0;
+    uint32_t jit_code = 0;  // which, of code made at run time: its positions count from its own start
     bool operator==(const FrameKey&) const = default;
   };
   struct FrameHash {
@@ -80,6 +81,7 @@ class ProfileBuilder {
 
   // Of the current run.
   std::vector<ModuleId> run_modules_;  // the profile's id by the run's; none: not seen yet
+  uint32_t jit_codes_before_ = 0;      // of earlier runs
   std::vector<std::pair<ProfileFrameId, Frame>> unnamed_;
   // The last sample's stack, root first, up to where frames are left out of it: the next one of a thread
   // mostly shares all but its leaf.

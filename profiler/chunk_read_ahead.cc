@@ -48,6 +48,7 @@ void ChunkReadAhead::open_slots() {
     Bytes stored = reader.take(head.stored_size);
     if (!reader.ok()) return;
     next_ += sizeof head + stored.size();
+    if ((head.contents & format::ChunkHeader::kIsJitFiles) != 0) continue;
     slots_.push_back({.head = head, .stored = stored});
   }
 }

@@ -23,7 +23,8 @@ class ChunkReadAhead : public Backlog {
   ~ChunkReadAhead() override;
 
   // What ChunkDecoder::decode says of the whole, valid chunk at `offset`. Chunks are taken one behind the
-  // other. While another thread is busy with this one, the reader works ahead too.
+  // other, without those that are JIT files, which are read before all others. While another thread is busy
+  // with this one, the reader works ahead too.
   Result<OwnedBytes> take(uint64_t offset);
 
   bool do_one() override;

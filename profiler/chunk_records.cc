@@ -54,7 +54,7 @@ Outcome decode_side_file(Bytes record, Event& event) {
   auto head = reader.read<format::SideFileRecord>();
   if (!reader.ok()) return Outcome::kMalformed;
   if (head.kind < static_cast<uint32_t>(SideFileKind::kVdso) ||
-      head.kind > static_cast<uint32_t>(SideFileKind::kModuleImage)) {
+      head.kind > static_cast<uint32_t>(SideFileKind::kGdbJitGone)) {
     return Outcome::kIgnored;
   }
   SideFileEvent& piece = event.emplace<SideFileEvent>();
@@ -66,7 +66,13 @@ Outcome decode_side_file(Bytes record, Event& event) {
   piece.offset = head.offset;
   piece.path = read_string(reader);
   piece.bytes = reader.take(head.byte_count);
-  return reader.ok() ? Outcome::kEvent : Outcome::kMalformed;
+  if (!reader.ok()) return Outcome::kMalformed;
+  reader.skip(format::padded(head.byte_count) - head.byte_count);
+  auto tail = reader.read<format::SideFileTail>();
+  // Zero where an older recorder wrote none.
+  piece.previous_look_ns = tail.previous_look_ns;
+  piece.whole_size = tail.whole_size;
+  return Outcome::kEvent;
 }
 
 Outcome decode_module(Bytes record, Event& event) {

@@ -11,12 +11,17 @@
 namespace jitprof {
 namespace {
 
+constexpr uint32_t kIsJitFiles = format::ChunkHeader::kIsJitFiles;
+constexpr uint32_t kHasSideFiles = format::ChunkHeader::kHasModules | kIsJitFiles;
+
 // The events that are handed out before all others, and so are passed over when their chunk's turn comes.
-bool describes_module(const Event& event) {
+// `contents` is of the chunk's header: older recordings have perf maps and jitdumps between the samples.
+bool comes_first(const Event& event, uint32_t contents) {
   if (std::holds_alternative<ModuleEvent>(event)) return true;
   const auto* piece = std::get_if<SideFileEvent>(&event);
-  return piece != nullptr &&
-         (piece->kind == SideFileKind::kVdso || piece->kind == SideFileKind::kModuleImage);
+  if (piece == nullptr) return false;
+  if (is_jit_file(piece->kind)) return (contents & kIsJitFiles) != 0;
+  return piece->kind == SideFileKind::kVdso || piece->kind == SideFileKind::kModuleImage;
 }
 
 }  // namespace
@@ -64,32 +69,35 @@ Status Recording::ChunkSource::read_file_header() {
   }
   parsed_ = first.size;
   ahead_ = head.size;
+  is_ahead_over_ = false;
   return Nothing{};
 }
 
-// Takes the module records of the next chunk that has some; false when there is none. Damage ends the search
-// and is left for the chunk's own turn to find.
-bool Recording::ChunkSource::read_modules_ahead() {
+// Takes the module records and side files of the next chunk that has some; false when there is none. Damage
+// ends the search and is left for the chunk's own turn to find.
+bool Recording::ChunkSource::read_side_files_ahead() {
   Bytes file = file_.bytes();
-  while (ahead_ != 0 && ahead_ < file.size()) {
+  while (!is_ahead_over_ && ahead_ < file.size()) {
     ByteReader reader(file.subspan(ahead_));
     auto head = reader.read<format::ChunkHeader>();
-    if (!reader.ok() || !is_valid(head)) return false;
+    if (!reader.ok() || !is_valid(head)) break;
     Bytes stored = reader.take(head.stored_size);
-    if (!reader.ok()) return false;
+    if (!reader.ok()) break;
+    if ((head.contents & kHasSideFiles) != 0) {
+      Result<OwnedBytes> records = chunks_.decode(head, stored);
+      if (!records.ok()) break;
+      BufferId chunk = order_.buffers().add(std::move(records.value()));
+      hold_side_files(chunk, head.contents);
+      order_.buffers().drop(chunk);
+    }
     ahead_ += sizeof head + stored.size();
-    if ((head.contents & format::ChunkHeader::kHasModules) == 0) continue;
-    Result<OwnedBytes> records = chunks_.decode(head, stored);
-    if (!records.ok()) return false;
-    BufferId chunk = order_.buffers().add(std::move(records.value()));
-    hold_modules(chunk);
-    order_.buffers().drop(chunk);
-    return true;
+    if ((head.contents & kHasSideFiles) != 0) return true;
   }
+  is_ahead_over_ = true;
   return false;
 }
 
-void Recording::ChunkSource::hold_modules(BufferId chunk) {
+void Recording::ChunkSource::hold_side_files(BufferId chunk, uint32_t contents) {
   ByteReader reader(order_.buffers().bytes(chunk));
   while (reader.remaining() >= sizeof(format::RecordHead)) {
     uint64_t start = reader.offset();
@@ -100,7 +108,7 @@ void Recording::ChunkSource::hold_modules(BufferId chunk) {
     bool is_candidate =
         head.type == format::RecordType::kModule || head.type == format::RecordType::kSideFile;
     if (!is_candidate || records_.decode(record, event_) != ChunkRecordDecoder::Outcome::kEvent) continue;
-    if (describes_module(event_)) order_.hold({0, record, 0, chunk});
+    if (comes_first(event_, contents)) order_.hold({0, record, 0, chunk});
   }
 }
 
@@ -108,7 +116,19 @@ Error Recording::ChunkSource::damage(const std::string& what) const {
   return damage_at(name_, chunk_offset_, what);
 }
 
-// Inflates the next chunk that holds anything; false at the end of the file.
+// Goes to the next chunk of which something has not been taken yet; false at the end of the file.
+Result<bool> Recording::ChunkSource::open_next_chunk() {
+  Bytes file = file_.bytes();
+  while (offset_ < ahead_) {
+    ByteReader reader(file.subspan(offset_));
+    auto head = reader.read<format::ChunkHeader>();
+    if ((head.contents & kIsJitFiles) == 0) break;
+    offset_ += sizeof head + head.stored_size;
+  }
+  return open_chunk();
+}
+
+// Inflates the next chunk; false at the end of the file.
 Result<bool> Recording::ChunkSource::open_chunk() {
   Bytes file = file_.bytes();
   if (offset_ == file.size()) return false;
@@ -121,11 +141,12 @@ Result<bool> Recording::ChunkSource::open_chunk() {
   if (!is_valid(head)) return damage("no chunk begins here");
   Bytes stored = reader.take(head.stored_size);
   if (!reader.ok()) return false;
-  Result<OwnedBytes> records =
-      read_ahead_ != nullptr ? read_ahead_->take(offset_) : chunks_.decode(head, stored);
+  bool is_read_ahead = read_ahead_ != nullptr && (head.contents & kIsJitFiles) == 0;
+  Result<OwnedBytes> records = is_read_ahead ? read_ahead_->take(offset_) : chunks_.decode(head, stored);
   if (!records.ok()) return damage(records.error().message);
   order_.buffers().drop(chunk_);
   chunk_ = order_.buffers().add(std::move(records.value()));
+  contents_ = head.contents;
   parsed_ = 0;
   offset_ += sizeof head + stored.size();
   file_.forget_before(offset_);
@@ -134,12 +155,15 @@ Result<bool> Recording::ChunkSource::open_chunk() {
 }
 
 Result<bool> Recording::ChunkSource::read_record() {
-  if (read_modules_ahead()) return true;
+  if (read_side_files_ahead()) return true;
   Bytes records = chunk_.is_none() ? Bytes() : Bytes(order_.buffers().bytes(chunk_));
   if (parsed_ == records.size()) {
-    bool has_chunk = JP_TRY(open_chunk());
+    bool has_chunk = JP_TRY(open_next_chunk());
     if (is_torn_) count_shortfall("torn last chunk");
-    if (!has_chunk && !has_end_) count_shortfall("recording not finished (the recorder was killed)");
+    if (!has_chunk && !has_end_) {
+      count_shortfall("'" + name_ + "' ends at byte " + std::to_string(file_.bytes().size()) +
+                      " without its last record (the recorder was killed, or the file was cut)");
+    }
     return has_chunk;
   }
   ByteReader reader(records.subspan(parsed_));
@@ -174,7 +198,7 @@ Status Recording::ChunkSource::hold_record(Bytes record) {
     case ChunkRecordDecoder::Outcome::kEvent:
       break;
   }
-  if (describes_module(event_)) return Nothing{};
+  if (comes_first(event_, contents_)) return Nothing{};
   if (records_.was_32_bit()) count_shortfall("samples of 32-bit code");
   HeldRecord held{0, record, 0, chunk_};
   if (auto* piece = std::get_if<SideFileEvent>(&event_)) {

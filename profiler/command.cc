@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace jitprof {
@@ -25,7 +26,8 @@ Result<Pipe> open_pipe() {
   return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
-[[noreturn]] void run_child(const std::vector<std::string>& arguments, bool output_to_stderr,
+[[noreturn]] void run_child(const std::vector<std::string>& arguments,
+                            const std::vector<std::string>& environment, bool output_to_stderr,
                             const StopSignals& signals, const Pipe& go, const Pipe& exec_error) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
@@ -34,6 +36,7 @@ Result<Pipe> open_pipe() {
   close(go.write_end.number());
   char byte;
   if (read(go.read_end.number(), &byte, 1) != 1) _exit(125);
+  for (const std::string& entry : environment) putenv(const_cast<char*>(entry.c_str()));
   if (output_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
   signals.restore();
   execvp(argv[0], argv.data());
@@ -44,14 +47,15 @@ Result<Pipe> open_pipe() {
 
 }  // namespace
 
-Result<Command> Command::fork(const std::vector<std::string>& arguments, bool output_to_stderr,
+Result<Command> Command::fork(const std::vector<std::string>& arguments,
+                              const std::vector<std::string>& environment, bool output_to_stderr,
                               const StopSignals& signals) {
   Pipe go = JP_TRY(open_pipe());
   Pipe exec_error = JP_TRY(open_pipe());
   Command command;
   command.pid_ = ::fork();
   if (command.pid_ < 0) return Error{std::string("cannot start a process: ") + std::strerror(errno)};
-  if (command.pid_ == 0) run_child(arguments, output_to_stderr, signals, go, exec_error);
+  if (command.pid_ == 0) run_child(arguments, environment, output_to_stderr, signals, go, exec_error);
   command.end_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, command.pid_, 0)));
   if (!command.end_.is_open()) {
     return Error{std::string("cannot watch the command (pidfd_open, Linux 5.3 or newer): ") +

@@ -15,7 +15,9 @@ namespace jitprof {
 // it is dropped before that, the child ends without running anything.
 class Command {
  public:
-  static Result<Command> fork(const std::vector<std::string>& arguments, bool output_to_stderr,
+  // `environment`: "NAME=VALUE", beside what we have.
+  static Result<Command> fork(const std::vector<std::string>& arguments,
+                              const std::vector<std::string>& environment, bool output_to_stderr,
                               const StopSignals& signals);
   Command(Command&&) = default;
   Command& operator=(Command&&) = default;

@@ -102,7 +102,16 @@ enum class SideFileKind : uint32_t {
   kJitDump = 3,      // jit-PID.dump
   kKallsyms = 4,     // /proc/kallsyms
   kModuleImage = 5,  // an ELF file that the reader could not find: deleted, or inside a container
+  // Of the GDB JIT interface, one name per object:
+  kGdbJitObject = 6,  // the ELF file in memory that a runtime registered
+  kGdbJitGone = 7,    // it was taken back; no bytes
 };
+
+// What code that was made at run time is known by.
+constexpr bool is_jit_file(SideFileKind kind) {
+  return kind == SideFileKind::kPerfMap || kind == SideFileKind::kJitDump ||
+         kind == SideFileKind::kGdbJitObject || kind == SideFileKind::kGdbJitGone;
+}
 
 // More bytes of a file that only the recording machine has. Pieces of one file come in order of offset; the
 // name is the path as the process saw it.
@@ -114,6 +123,10 @@ struct SideFileEvent {
   uint64_t inode = 0;
   std::string path;
   uint64_t offset = 0;
+  // When the file was last looked at, without these bytes (kGdbJitGone: with the object still there): what
+  // they tell happened between then and time_ns. 0: nobody had looked before.
+  uint64_t previous_look_ns = 0;
+  uint64_t whole_size = 0;  // of a kGdbJitObject, all pieces together; else 0
   Bytes bytes;
 };
 

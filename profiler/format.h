@@ -28,6 +28,8 @@ struct ChunkHeader {
   // Some record tells of a module's file: a module record, or a side file that is the vdso or a module's
   // image.
   static constexpr uint32_t kHasModules = 1;
+  // It holds nothing but side files of code made at run time, and no others do.
+  static constexpr uint32_t kIsJitFiles = 2;
   uint32_t magic;
   uint32_t contents;     // flags; a reader ignores those it does not know
   uint32_t stored_size;  // of the zstd frame that follows
@@ -140,9 +142,16 @@ struct SideFileRecord {
   uint64_t inode;
   uint64_t offset;
   uint64_t byte_count;
-  // Text: path; the bytes.
+  // Text: path; the bytes, padded to 8; SideFileTail.
 };
 static_assert(sizeof(SideFileRecord) == 56);
+
+// Older recorders wrote none: all zero.
+struct SideFileTail {
+  uint64_t previous_look_ns;
+  uint64_t whole_size;
+};
+static_assert(sizeof(SideFileTail) == 16);
 
 struct ModuleRecord {
   RecordHead head;

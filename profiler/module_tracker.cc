@@ -3,7 +3,6 @@
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <vector>
@@ -41,25 +40,12 @@ ModuleEvent describe(const Mapping& mapping, const ElfFile& elf) {
 
 }  // namespace
 
-Fd ModuleTracker::open_module(const Mapping& mapping) {
-  Fd file = open_mapped_file(mapping.pid, mapping.start, mapping.size);
-  if (file.is_open()) return file;
-  // Without the capability for map_files the path must do, and for a process that has ended our own view of
-  // it. The inode tells whether it is still the file that was mapped; devices differ on btrfs and overlayfs.
-  std::string path(mapping.path);
-  file = open_file_of(mapping.pid, path);
-  if (!file.is_open()) file = open_file_of(static_cast<uint32_t>(getpid()), path);
-  struct stat status;
-  if (!file.is_open() || fstat(file.number(), &status) != 0 || status.st_ino != mapping.inode) return Fd();
-  return file;
-}
-
 void ModuleTracker::on_mapping(const Mapping& mapping) {
   if (mapping.inode == 0 || mapping.path.empty() || mapping.path.front() != '/') return;
   Key key(mapping.path, mapping.device_major, mapping.device_minor, mapping.inode);
   auto [place, is_new] = modules_.try_emplace(key);
   if (!is_new) return;
-  Fd file = open_module(mapping);
+  Fd file = open_file_behind(mapping);
   struct stat status;
   if (!file.is_open() || fstat(file.number(), &status) != 0) return;
   Result<ElfFile> elf = ElfFile::open("/proc/self/fd/" + std::to_string(file.number()));

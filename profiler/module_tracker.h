@@ -36,7 +36,6 @@ class ModuleTracker {
   // path, device major and minor, inode as in the mapping.
   using Key = std::tuple<std::string, uint32_t, uint32_t, uint64_t>;
 
-  static Fd open_module(const Mapping& mapping);
   bool is_reachable(const std::string& path, const Module& module) const;
   void embed(const Key& key, const Module& module);
 

@@ -52,6 +52,19 @@ Fd open_mapped_file(uint32_t pid, uint64_t start, uint64_t size) {
   return reopen_regular(Fd(open(path, O_PATH | O_CLOEXEC)));
 }
 
+Fd open_file_behind(const Mapping& mapping) {
+  Fd file = open_mapped_file(mapping.pid, mapping.start, mapping.size);
+  if (file.is_open()) return file;
+  // Without the capability for map_files the path must do, and for a process that has ended our own view of
+  // it. The inode tells whether it is still the file that was mapped; devices differ on btrfs and overlayfs.
+  std::string path(mapping.path);
+  file = open_file_of(mapping.pid, path);
+  if (!file.is_open()) file = open_file_of(static_cast<uint32_t>(getpid()), path);
+  struct stat status;
+  if (!file.is_open() || fstat(file.number(), &status) != 0 || status.st_ino != mapping.inode) return Fd();
+  return file;
+}
+
 Fd open_file_in(const Fd& folder, const std::string& name) {
   return reopen_regular(Fd(openat(folder.number(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)));
 }

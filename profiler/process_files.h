@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "profiler/fd.h"
+#include "profiler/side_band.h"
 
 namespace jitprof {
 
@@ -19,6 +20,8 @@ Fd open_file_of(uint32_t pid, const std::string& path);
 // The file behind an executable mapping itself, even if it was deleted or replaced; needs CAP_SYS_ADMIN or
 // CAP_CHECKPOINT_RESTORE.
 Fd open_mapped_file(uint32_t pid, uint64_t start, uint64_t size);
+// The file of a mapping with a path and an inode, by whatever way is left: also for a process that has ended.
+Fd open_file_behind(const Mapping& mapping);
 // A regular file `name` in an opened folder, not following a link.
 Fd open_file_in(const Fd& folder, const std::string& name);
 

@@ -13,6 +13,7 @@
 
 #include "profiler/clock.h"
 #include "profiler/command.h"
+#include "profiler/jit_runtime.h"
 #include "profiler/machine_limits.h"
 #include "profiler/process_snapshot.h"
 #include "profiler/recorder.h"
@@ -187,7 +188,20 @@ struct Prepared {
   std::vector<Fd> processes;  // pidfds of the attached ones
 };
 
-Result<Prepared> prepare(const RecordOptions& options, const StopSignals& signals) {
+// What the runtimes of the targets are told, or should have been.
+JitSetup set_up_jit(const RecordOptions& options) {
+  if (!options.sets_up_jit) return {};
+  for (uint32_t pid : options.pids) {
+    std::string missing = describe_missing_jit_setup(pid);
+    if (!missing.empty()) options.on_note(missing);
+  }
+  JitSetup setup = jit_setup_of(options.command).value_or(JitSetup());
+  if (!setup.note.empty()) options.on_note(setup.note);
+  return setup;
+}
+
+Result<Prepared> prepare(const RecordOptions& options, const JitSetup& jit_setup,
+                         const StopSignals& signals) {
   (void)JP_TRY(check(options));
   raise_file_limit();
   std::vector<Fd> processes;
@@ -199,7 +213,7 @@ Result<Prepared> prepare(const RecordOptions& options, const StopSignals& signal
   EventSet events(std::move(chosen), plan);
   std::optional<Command> command;
   if (!options.command.empty()) {
-    command = JP_TRY(Command::fork(options.command, options.output == "-", signals));
+    command = JP_TRY(Command::fork(options.command, jit_setup.environment, options.output == "-", signals));
   }
   (void)JP_TRY(open_targets(options, command, events, rings));
   return Prepared{std::move(output),   plan, std::move(rings), std::move(events), std::move(command),
@@ -217,7 +231,8 @@ std::vector<uint32_t> running_already(const RecordOptions& options) {
 std::variant<RecordSummary, RecordFailure> record(const RecordOptions& options) {
   StopSignals signals;
   uint64_t begin = monotonic_ns();
-  Result<Prepared> result = prepare(options, signals);
+  JitSetup jit_setup = set_up_jit(options);
+  Result<Prepared> result = prepare(options, jit_setup, signals);
   if (!result.ok()) return failure(result.error());
   Prepared& prepared = result.value();
   std::optional<Command>& command = prepared.command;
@@ -237,14 +252,18 @@ std::variant<RecordSummary, RecordFailure> record(const RecordOptions& options) 
     return failure(committed.error());
   }
   Recorder recorder(std::move(prepared.rings), std::move(prepared.events), prepared.plan,
-                    std::move(prepared.output), command_line_of(options), begin);
+                    std::move(prepared.output), command_line_of(options), jit_setup, begin);
   recorder.snapshot(running_already(options));
   if (!command) start = monotonic_ns();
   End end = run(options, recorder, signals, std::move(targets));
   uint64_t stop = monotonic_ns();
   recorder.finish();
+  for (const std::string& note : recorder.notes()) {
+    if (options.on_note) options.on_note(note);
+  }
   RecordSummary summary;
   if (command) summary.command_status = end_command(*command, end, signals, options);
+  recorder.remove_added_files();
   if (recorder.failure()) return failure(*recorder.failure());
   summary.samples = recorder.samples();
   summary.lost = recorder.lost();

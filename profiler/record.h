@@ -26,6 +26,9 @@ struct RecordOptions {
   bool inherit = true;
   std::optional<double> duration_s;
   double delay_s = 0;
+  // A command that is a runtime whose compiler can say what it compiles is told to (node, python 3.12 and
+  // later); what it writes for that is removed in the end.
+  bool sets_up_jit = true;
 
   // Called with one line for the user when something else than asked is done: "no hardware counter for cycles
   // here: recording cpu-clock", a smaller ring.

@@ -23,8 +23,9 @@ class Growing {
   void add_text(Bytes text) {
     add(format::Text{static_cast<uint32_t>(text.size())});
     add_bytes(text);
-    bytes_.resize(format::padded(bytes_.size()));
+    pad();
   }
+  void pad() { bytes_.resize(format::padded(bytes_.size())); }
   void add_text(const std::string& text) { add_text(std::as_bytes(std::span(text.data(), text.size()))); }
   // bytes_ starts with a struct whose first member is a RecordHead.
   void write(RecordingWriter& writer, format::RecordType type, uint32_t contents = 0) {
@@ -97,6 +98,9 @@ void write_kernel_record(RecordingWriter& writer, Bytes record, uint64_t time_ns
 
 void write_side_file(RecordingWriter& writer, const SideFileEvent& event) {
   bool is_module = event.kind == SideFileKind::kVdso || event.kind == SideFileKind::kModuleImage;
+  uint32_t contents = is_module                 ? format::ChunkHeader::kHasModules
+                      : is_jit_file(event.kind) ? format::ChunkHeader::kIsJitFiles
+                                                : 0;
   Bytes left = event.bytes;
   uint64_t offset = event.offset;
   do {
@@ -113,7 +117,9 @@ void write_side_file(RecordingWriter& writer, const SideFileEvent& event) {
     record.add(head);
     record.add_text(event.path);
     record.add_bytes(piece);
-    record.write(writer, format::RecordType::kSideFile, is_module ? format::ChunkHeader::kHasModules : 0);
+    record.pad();
+    record.add(format::SideFileTail{event.previous_look_ns, event.whole_size});
+    record.write(writer, format::RecordType::kSideFile, contents);
     offset += piece.size();
     left = left.subspan(piece.size());
   } while (!left.empty());

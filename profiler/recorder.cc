@@ -19,7 +19,6 @@ namespace {
 // second.
 constexpr uint64_t kSweepEvery_ns = 100'000'000;
 constexpr uint64_t kChunkAge_ns = 500'000'000;
-constexpr uint64_t kSideFilesEvery_ns = 500'000'000;
 // A record gets its time before it gets its place in the ring; a virtual CPU may be taken away in between.
 // What is this much older than a sweep is taken for written.
 constexpr uint64_t kSettle_ns = 20'000'000;
@@ -27,28 +26,32 @@ constexpr uint64_t kSettle_ns = 20'000'000;
 }  // namespace
 
 Recorder::Recorder(RingSet rings, EventSet events, const SamplingPlan& plan, OutputFile output,
-                   const std::vector<std::string>& command_line, uint64_t begin_ns)
+                   const std::vector<std::string>& command_line, const JitSetup& jit_setup, uint64_t begin_ns)
     : rings_(std::move(rings)),
       events_(std::move(events)),
       writer_(std::move(output)),
       copier_(events_, plan, writer_),
       modules_(writer_),
-      side_files_(writer_),
+      side_files_(writer_, jit_setup),
+      gdb_jit_(writer_),
       last_mark_ns_(begin_ns),
-      next_sweep_ns_(begin_ns + kSweepEvery_ns),
-      next_copy_ns_(begin_ns + kSideFilesEvery_ns) {
+      next_sweep_ns_(begin_ns + kSweepEvery_ns) {
   writer_.begin();
   write_header(writer_, events_, plan, static_cast<uint32_t>(rings_.cpus.size()), command_line);
   write_vdso(writer_, begin_ns);
   // A recorder killed right away leaves a file that says what it is.
-  writer_.close_chunk();
+  writer_.close_chunks();
 }
 
 void Recorder::snapshot(const std::vector<uint32_t>& pids) {
   for (uint32_t pid : pids) {
     snapshot_process(pid, [this](Bytes record) {
       write_kernel_record(writer_, record, monotonic_ns(), format::KernelRecord::kSnapshot);
-      watch(record);
+      // Who forked whom before is no news to those who watch processes.
+      if (std::optional<Mapping> mapping = parse_mapping(record)) {
+        mapping->time_ns = monotonic_ns();
+        watch(*mapping);
+      }
     });
   }
 }
@@ -69,11 +72,7 @@ bool Recorder::wait(const std::vector<int>& wake, uint64_t until_ns) {
   now = monotonic_ns();
   bool is_chunk_due = now >= writer_.chunk_due_ns(kChunkAge_ns);
   if (has_full_ring || is_chunk_due || now >= next_sweep_ns_) sweep();
-  if (now >= next_copy_ns_) {
-    side_files_.copy_new();
-    next_copy_ns_ = now + kSideFilesEvery_ns;
-  }
-  if (is_chunk_due) writer_.close_chunk();
+  if (is_chunk_due) writer_.close_chunks();
   return is_woken;
 }
 
@@ -84,6 +83,8 @@ void Recorder::sweep() {
     ring.start_sweep();
     for (Bytes record = ring.next(); !record.empty(); record = ring.next()) take(record);
   }
+  side_files_.copy_new();
+  gdb_jit_.look();
   if (!round_has_records_) return;
   if (copier_.saw_kernel() && !has_kernel_image_) {
     // As old as the last mark allows: so it is in order, and there before the sample that asked for it.
@@ -103,28 +104,32 @@ void Recorder::take(Bytes record) {
     copier_.copy(record);
     return;
   }
-  write_kernel_record(writer_, record, trailer_time(record), 0);
+  uint64_t time_ns = trailer_time(record);
+  write_kernel_record(writer_, record, time_ns, 0);
   if (header.type == PERF_RECORD_LOST || header.type == PERF_RECORD_LOST_SAMPLES) {
     ByteReader reader(record.subspan(sizeof header));
     if (header.type == PERF_RECORD_LOST) reader.skip(8);  // the id
     lost_ += reader.u64();
   }
-  watch(record);
+  if (std::optional<Mapping> mapping = parse_mapping(record)) {
+    mapping->time_ns = time_ns;
+    watch(*mapping);
+  } else if (std::optional<TaskRecord> task = parse_task(record)) {
+    task->time_ns = time_ns;
+    side_files_.on_task(*task);
+    gdb_jit_.on_task(*task);
+  }
 }
 
-void Recorder::watch(Bytes record) {
-  if (std::optional<Mapping> mapping = parse_mapping(record)) {
-    modules_.on_mapping(*mapping);
-    side_files_.on_mapping(*mapping);
-  } else if (std::optional<TaskRecord> task = parse_task(record)) {
-    side_files_.on_task(*task);
-  }
+void Recorder::watch(const Mapping& mapping) {
+  modules_.on_mapping(mapping);
+  side_files_.on_mapping(mapping);
+  gdb_jit_.on_mapping(mapping);
 }
 
 void Recorder::finish() {
   events_.disable();
   sweep();
-  side_files_.copy_new();
   modules_.embed_unreachable();
   uint64_t now = monotonic_ns();
   // What was lost after the last record that could say so.
@@ -133,7 +138,7 @@ void Recorder::finish() {
     lost_ = counted;
   }
   writer_.append(format::RecordType::kEnd, format::EndRecord{{}, now, copier_.samples(), lost_});
-  writer_.close_chunk();
+  writer_.close_chunks();
 }
 
 }  // namespace jitprof

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/event_set.h"
+#include "profiler/gdb_jit.h"
 #include "profiler/module_tracker.h"
 #include "profiler/recording_writer.h"
 #include "profiler/ring_set.h"
@@ -22,7 +23,7 @@ class Recorder {
  public:
   // `begin_ns`: nothing in the rings is older.
   Recorder(RingSet rings, EventSet events, const SamplingPlan& plan, OutputFile output,
-           const std::vector<std::string>& command_line, uint64_t begin_ns);
+           const std::vector<std::string>& command_line, const JitSetup& jit_setup, uint64_t begin_ns);
   // Its parts refer to one another.
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -38,15 +39,20 @@ class Recorder {
   // Stops sampling, takes what is left, and writes the end of the recording.
   void finish();
 
+  // Once processes have ended: what they wrote only because of `jit_setup` goes.
+  void remove_added_files() const { side_files_.remove_added(); }
+
   uint64_t samples() const { return copier_.samples(); }
   uint64_t lost() const { return lost_; }
   uint64_t bytes_written() const { return writer_.bytes_written(); }
+  // One line each for the user, once it has finished.
+  std::vector<std::string> notes() const { return gdb_jit_.notes(); }
   const std::optional<Error>& failure() const { return writer_.failure(); }
 
  private:
   void sweep();
   void take(Bytes record);
-  void watch(Bytes record);
+  void watch(const Mapping& mapping);
 
   RingSet rings_;
   EventSet events_;
@@ -54,12 +60,12 @@ class Recorder {
   SampleCopier copier_;
   ModuleTracker modules_;
   SideFiles side_files_;
+  GdbJit gdb_jit_;
   uint64_t lost_ = 0;
   bool has_kernel_image_ = false;
   bool round_has_records_ = false;
   uint64_t last_mark_ns_;
   uint64_t next_sweep_ns_;
-  uint64_t next_copy_ns_;
 };
 
 }  // namespace jitprof

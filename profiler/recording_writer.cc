@@ -25,7 +25,9 @@ std::byte* record_room() {
 
 }  // namespace
 
-RecordingWriter::RecordingWriter(OutputFile output) : output_(std::move(output)), records_(record_room()) {}
+RecordingWriter::OpenChunk::OpenChunk() : records(record_room()) {}
+
+RecordingWriter::RecordingWriter(OutputFile output) : output_(std::move(output)) {}
 
 void RecordingWriter::begin() {
   format::FileHeader header{};
@@ -38,22 +40,28 @@ void RecordingWriter::begin() {
 std::byte* RecordingWriter::append(format::RecordType type, uint64_t size, uint32_t contents) {
   uint64_t whole = format::padded(size);
   JP_CHECK(whole <= format::kMaxChunkBytes);
-  if (whole > format::kMaxChunkBytes - used_) close_chunk();
-  if (used_ == 0) first_record_ns_ = monotonic_ns();
-  std::byte* place = records_.get() + used_;
+  OpenChunk& chunk = (contents & format::ChunkHeader::kIsJitFiles) != 0 ? jit_files_ : others_;
+  if (whole > format::kMaxChunkBytes - chunk.used) close(chunk);
+  if (chunk.used == 0) chunk.first_record_ns = monotonic_ns();
+  std::byte* place = chunk.records.get() + chunk.used;
   format::RecordHead head{type, static_cast<uint32_t>(whole)};
   std::memset(place + whole - 8, 0, 8);
   std::memcpy(place, &head, sizeof head);
-  used_ += whole;
-  contents_ |= contents;
+  chunk.used += whole;
+  chunk.contents |= contents;
   return place;
 }
 
-void RecordingWriter::close_chunk() {
-  if (used_ == 0) return;
-  write(encoder_.encode({records_.get(), used_}, contents_));
-  used_ = 0;
-  contents_ = 0;
+void RecordingWriter::close_chunks() {
+  close(jit_files_);
+  close(others_);
+}
+
+void RecordingWriter::close(OpenChunk& chunk) {
+  if (chunk.used == 0) return;
+  write(encoder_.encode({chunk.records.get(), chunk.used}, chunk.contents));
+  chunk.used = 0;
+  chunk.contents = 0;
 }
 
 void RecordingWriter::write(Bytes bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -16,8 +17,9 @@
 
 namespace jitprof {
 
-// Gathers records into chunks and appends whole chunks to the output. The first failure to write is kept and
-// everything after it dropped: the recorder asks for it once per round instead of at every record.
+// Gathers records into chunks and appends whole chunks to the output; what the chunk header's kIsJitFiles
+// promises a chunk of its own. The first failure to write is kept and everything after it dropped: the
+// recorder asks for it once per round instead of at every record.
 class RecordingWriter {
  public:
   explicit RecordingWriter(OutputFile output);
@@ -36,26 +38,36 @@ class RecordingWriter {
     std::memcpy(place + kHead, reinterpret_cast<const std::byte*>(&record) + kHead, sizeof record - kHead);
   }
 
-  // When the open chunk's first record will be `age_ns` old; never if there is no record.
-  uint64_t chunk_due_ns(uint64_t age_ns) const { return used_ == 0 ? UINT64_MAX : first_record_ns_ + age_ns; }
-  // Writes out the open chunk, if it has a record.
-  void close_chunk();
+  // When the oldest record of an open chunk will be `age_ns` old; never if there is no record.
+  uint64_t chunk_due_ns(uint64_t age_ns) const {
+    return std::min(others_.due_ns(age_ns), jit_files_.due_ns(age_ns));
+  }
+  // Writes out the open chunks that have a record. Side files first: a reader wants them before the samples.
+  void close_chunks();
 
   const std::optional<Error>& failure() const { return failure_; }
   uint64_t bytes_written() const { return output_.bytes_written(); }
 
  private:
+  struct Freed {
+    void operator()(std::byte* bytes) const { std::free(bytes); }
+  };
+  struct OpenChunk {
+    OpenChunk();
+    uint64_t due_ns(uint64_t age_ns) const { return used == 0 ? UINT64_MAX : first_record_ns + age_ns; }
+
+    std::unique_ptr<std::byte[], Freed> records;
+    size_t used = 0;
+    uint32_t contents = 0;
+    uint64_t first_record_ns = 0;
+  };
+  void close(OpenChunk& chunk);
   void write(Bytes bytes);
 
   OutputFile output_;
   ChunkEncoder encoder_;
-  struct Freed {
-    void operator()(std::byte* bytes) const { std::free(bytes); }
-  };
-  std::unique_ptr<std::byte[], Freed> records_;
-  size_t used_ = 0;
-  uint32_t contents_ = 0;  // of the open chunk
-  uint64_t first_record_ns_ = 0;
+  OpenChunk jit_files_;
+  OpenChunk others_;
   std::optional<Error> failure_;
 };
 

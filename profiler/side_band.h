@@ -25,6 +25,7 @@ struct Mapping {
   uint32_t device_minor = 0;
   uint64_t inode = 0;
   uint32_t protection = 0;  // PROT_*
+  uint64_t time_ns = 0;  // when it was made, or seen
   std::string_view path;
 
   // Whether code in it can come from nowhere but a compiler in the process: no file, or one that is only
@@ -40,6 +41,7 @@ struct TaskRecord {
   uint32_t parent_pid = 0;
   uint32_t parent_tid = 0;
   bool is_exec = false;  // of a COMM
+  uint64_t time_ns = 0;
 };
 
 std::optional<Mapping> parse_mapping(Bytes record);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "profiler/clock.h"
 #include "profiler/process_files.h"
@@ -29,13 +30,14 @@ bool is_jit_dump(std::string_view path) {
 
 }  // namespace
 
-GrowingFile::GrowingFile(Fd file, SideFileKind kind, uint32_t pid, std::string path)
-    : file_(std::move(file)), kind_(kind), pid_(pid), path_(std::move(path)) {
+GrowingFile::GrowingFile(Fd file, SideFileKind kind, uint32_t pid, std::string path, uint64_t last_look_ns)
+    : file_(std::move(file)), kind_(kind), pid_(pid), path_(std::move(path)), last_look_ns_(last_look_ns) {
   struct stat status;
   if (fstat(file_.number(), &status) == 0) inode_ = status.st_ino;
 }
 
 void GrowingFile::copy_new(RecordingWriter& writer, std::vector<std::byte>& buffer) {
+  uint64_t look_ns = monotonic_ns();
   struct stat status;
   if (fstat(file_.number(), &status) != 0) return;
   uint64_t size = std::min(static_cast<uint64_t>(status.st_size), kMaxFileBytes);
@@ -51,21 +53,29 @@ void GrowingFile::copy_new(RecordingWriter& writer, std::vector<std::byte>& buff
     event.pid = pid_;
     event.path = path_;
     event.offset = copied_;
+    event.previous_look_ns = last_look_ns_;
     event.bytes = {buffer.data(), static_cast<size_t>(got)};
     write_side_file(writer, event);
     copied_ += static_cast<uint64_t>(got);
   }
+  last_look_ns_ = look_ns;
 }
 
-SideFiles::SideFiles(RecordingWriter& writer) : writer_(writer), buffer_(format::kMaxSidePiece) {}
+SideFiles::SideFiles(RecordingWriter& writer, const JitSetup& jit_setup)
+    : writer_(writer),
+      adds_perf_maps_(jit_setup.adds_perf_maps),
+      adds_jitdumps_(jit_setup.adds_jitdumps),
+      buffer_(format::kMaxSidePiece) {}
 
-SideFiles::Process* SideFiles::watch(uint32_t pid) {
+SideFiles::Process* SideFiles::watch(uint32_t pid, uint64_t since_ns) {
   if (auto found = processes_.find(pid); found != processes_.end()) return &found->second;
   if (processes_.size() >= kMaxProcesses) return nullptr;
   uint32_t inner_pid = inner_pid_of(pid);
   if (inner_pid == 0) return nullptr;
   Process& process = processes_[pid];
   process.pid = pid;
+  process.inner_pid = inner_pid;
+  process.last_map_look_ns = since_ns;
   process.map_name = "perf-" + std::to_string(inner_pid) + ".map";
   process.temporary_folder = open_folder_of(pid, "/tmp");
   return &process;
@@ -74,17 +84,26 @@ SideFiles::Process* SideFiles::watch(uint32_t pid) {
 void SideFiles::on_mapping(const Mapping& mapping) {
   bool is_dump = is_jit_dump(mapping.path);
   if (!is_dump && !mapping.may_hold_jit_code()) return;
-  Process* process = watch(mapping.pid);
+  Process* process = watch(mapping.pid, mapping.time_ns);
   if (process == nullptr || !is_dump || process->jit_dumps.size() == kMaxJitDumps) return;
   std::string path(mapping.path);
   Fd file = open_mapped_file(mapping.pid, mapping.start, mapping.size);
   if (!file.is_open()) file = open_file_of(mapping.pid, path);
   if (!file.is_open()) return;
-  GrowingFile dump(std::move(file), SideFileKind::kJitDump, mapping.pid, path);
+  GrowingFile dump(std::move(file), SideFileKind::kJitDump, mapping.pid, path, 0);
   for (const GrowingFile& known : process->jit_dumps) {
     if (known.inode() == dump.inode()) return;
   }
+  if (adds_jitdumps_) note_added_dump(*process, path, dump.inode());
   process->jit_dumps.push_back(std::move(dump));
+}
+
+void SideFiles::note_added_dump(const Process& process, const std::string& path, uint64_t inode) {
+  size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return;
+  std::string folder = path.substr(0, std::max<size_t>(slash, 1));
+  added_.add(open_folder_of(process.pid, folder), path.substr(slash + 1), inode, process.pid);
+  added_.add_v8_logs(open_folder_of(process.pid, folder), process.inner_pid, process.pid);
 }
 
 void SideFiles::on_task(const TaskRecord& task) {
@@ -101,7 +120,7 @@ void SideFiles::on_task(const TaskRecord& task) {
     }
   }
   // A forked child runs on in copies of its parent's code, and may compile more under its own pid.
-  if (is_new_process && processes_.count(task.parent_pid) != 0) watch(task.pid);
+  if (is_new_process && processes_.count(task.parent_pid) != 0) watch(task.pid, task.time_ns);
 }
 
 void SideFiles::copy_new() {
@@ -120,6 +139,7 @@ void SideFiles::copy_new(Process& process) {
 }
 
 void SideFiles::find_perf_map(Process& process) {
+  uint64_t last_look_ns = std::exchange(process.last_map_look_ns, monotonic_ns());
   struct stat status;
   if (!process.temporary_folder.is_open() ||
       fstatat(process.temporary_folder.number(), process.map_name.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
@@ -132,7 +152,9 @@ void SideFiles::find_perf_map(Process& process) {
   if (!file.is_open()) return;
   process.perf_map.clear();
   process.perf_map.emplace_back(std::move(file), SideFileKind::kPerfMap, process.pid,
-                                "/tmp/" + process.map_name);
+                                "/tmp/" + process.map_name, last_look_ns);
+  if (adds_perf_maps_)
+    added_.add(open_folder_of(process.pid, "/tmp"), process.map_name, status.st_ino, process.pid);
 }
 
 }  // namespace jitprof

@@ -217,4 +217,13 @@ std::string_view without_clone_suffix(std::string_view symbol) {
   return symbol;
 }
 
+std::string without_abi_tags(std::string name) {
+  for (size_t tag = 0; (tag = name.find("[abi:", tag)) != std::string::npos;) {
+    size_t end = name.find(']', tag);
+    if (end == std::string::npos) break;
+    name.erase(tag, end + 1 - tag);
+  }
+  return name;
+}
+
 }  // namespace jitprof

@@ -20,4 +20,7 @@ DemangledName demangle(std::string_view mangled);
 // parts and copies of one function apart (".cold", ".part.0", ".isra.0", ".constprop.0", ".llvm.123", …).
 std::string_view without_clone_suffix(std::string_view symbol);
 
+// A demangled name without its ABI tags ("mid[abi:v2]"), in which numba encodes what it compiled for.
+std::string without_abi_tags(std::string name);
+
 }  // namespace jitprof

@@ -2,8 +2,22 @@
 #include "symbolize/module_symbols.h"
 
 #include <cstdio>
+#include <iterator>
+
+#include "symbolize/jit_symbols.h"
 
 namespace jitprof {
+namespace {
+
+const std::pair<const ElfAddr, Module::PublishedName>* published_name_at(const Module& module,
+                                                                         ElfAddr position) {
+  auto next = module.published_names.upper_bound(position);
+  if (next == module.published_names.begin()) return nullptr;
+  const auto& candidate = *std::prev(next);
+  return position.distance_from(candidate.first) < candidate.second.size ? &candidate : nullptr;
+}
+
+}  // namespace
 
 ModuleSymbols::ModuleSymbols(const Module& module, const std::vector<std::string>& debug_directories,
                              Names& names)
@@ -94,6 +108,9 @@ void ModuleSymbols::add_symbol(ElfAddr position, SourceFrame source, SymbolizedF
   if (const SymbolTable::Symbol* symbol = symbols_.find(position)) {
     source.function = names_.add(function_of_symbol(symbol->name, names_));
     frame.offset = position.distance_from(symbol->start);
+  } else if (const auto* published = published_name_at(module_, position)) {
+    source.function = names_.add(function_of_jit_name(published->second.name, names_));
+    frame.offset = position.distance_from(published->first);
   } else {
     char offset[24];
     std::snprintf(offset, sizeof offset, "+0x%llx", static_cast<unsigned long long>(position.value));

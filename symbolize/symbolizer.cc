@@ -3,7 +3,9 @@
 
 #include <cstdio>
 
+#include "symbolize/demangler.h"
 #include "symbolize/function_namer.h"
+#include "symbolize/jit_symbols.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/module_symbols.h"
 
@@ -53,11 +55,27 @@ SymbolizedFrame Symbolizer::symbolize(const Frame& frame) {
       return symbolize_kernel(module, frame.position);
     case Module::Kind::kAnonymous:
       return frame_named_by(module, frame.position, names_);
+    case Module::Kind::kJit:
+      return symbolize_jit(module, frame.position);
     case Module::Kind::kFile:
     case Module::Kind::kVdso:
       return symbols_of(module).symbolize(frame.position);
   }
   return {};
+}
+
+SymbolizedFrame Symbolizer::symbolize_jit(const Module& module, ElfAddr position) {
+  if (!module.elf) return symbolize_jit_code(*module.jit, position, names_);
+  SymbolizedFrame frame = symbols_of(module).symbolize(position);
+  for (SourceFrame& line : frame.lines) {
+    Function function = names_.function(line.function);
+    std::string name(names_.text(function.name));
+    std::string plain = without_abi_tags(name);
+    if (plain == name) continue;
+    function.name = names_.intern(plain);
+    line.function = names_.add(function);
+  }
+  return frame;
 }
 
 // Kernel modules have no bytes here and a bias of 0, so that their positions are the kernel's own.
@@ -76,7 +94,8 @@ ModuleSymbols& Symbolizer::symbols_of(const Module& module) {
   std::unique_ptr<ModuleSymbols>& symbols = symbols_[module.id.index];
   if (symbols == nullptr) {
     symbols = std::make_unique<ModuleSymbols>(module, search_.directories, names_);
-    if (!symbols->has_symbols()) ++shortfalls_[describe_lack_of_symbols(module)];
+    if (!symbols->has_symbols() && module.kind != Module::Kind::kJit)
+      ++shortfalls_[describe_lack_of_symbols(module)];
     if (symbols->has_unreadable_debug_sections()) ++shortfalls_["modules with unreadable debug information"];
     if (unsigned refused = symbols->refused_debug_files()) {
       shortfalls_["debug files of another build, not used"] += refused;

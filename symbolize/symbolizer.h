@@ -48,6 +48,7 @@ class Symbolizer {
 
  private:
   ModuleSymbols& symbols_of(const Module& module);
+  SymbolizedFrame symbolize_jit(const Module& module, ElfAddr position);
   SymbolizedFrame symbolize_kernel(const Module& module, ElfAddr position);
 
   const ModuleTable& modules_;

@@ -17,6 +17,12 @@ bool is_entry_code(const Module& module, ElfAddr position) {
   return position.distance_from(module.elf->entry()) < kMaxEntryCode;
 }
 
+// Before a function has pushed anything.
+bool is_first_row(const UnwindRule& rule) {
+  return rule.cfa == UnwindRule::Cfa::kRegisterOffset && rule.cfa_register == Register::rsp &&
+         rule.cfa_offset == 8 && rule.register_count == 1;
+}
+
 }  // namespace
 
 PlaceCache::PlaceCache(const UnwindSources& sources)
@@ -76,7 +82,19 @@ void PlaceCache::describe(CodePlace& place, RuntimeAddr pc, bool is_exact) const
     // A call at the end of the mapping returns to what lies behind it.
     place.follows_no_call = !follows_call(module, mapping->bias.to_elf(pc)).value_or(true);
   }
-  if (const UnwindRule* rule = rule_of(place)) {
+  const UnwindRule* rule = rule_of(place);
+  if (rule == nullptr && place.follows_no_call) {
+    // A stack that a program made itself begins with a return to a function's first instruction:
+    // makecontext's to __start_context.
+    CodePlace begun = place;
+    begun.position = place.position.plus(1);
+    const UnwindRule* first = rule_of(begun);
+    if (first != nullptr && is_first_row(*first)) {
+      place.position = begun.position;
+      rule = first;
+    }
+  }
+  if (rule != nullptr) {
     // Nothing called the trampoline that a signal handler returns to: the kernel set up a return to its first
     // instruction. (Its CFI begins a byte early to be found by pc - 1 all the same.)
     if (rule->is_signal_frame && !is_exact) {

@@ -7,8 +7,8 @@ namespace jitprof {
 
 const char* name_of(StopReason reason) {
   static constexpr std::array<const char*, kStopReasonCount> kNames = {
-      "reached_root", "truncated",   "no_unwind_info", "unreadable",
-      "no_progress",  "depth_limit", "unmapped",       "recorded_chain"};
+      "reached_root", "truncated", "no_unwind_info", "unreadable", "no_progress",
+      "depth_limit",  "unmapped",  "recorded_chain", "other_stack"};
   return kNames[static_cast<unsigned>(reason)];
 }
 
@@ -20,7 +20,8 @@ const char* bracket_of(StopReason reason) {
                                                                           "[no progress]",
                                                                           "[depth limit]",
                                                                           "[unmapped]",
-                                                                          "[recorded chain ends]"};
+                                                                          "[recorded chain ends]",
+                                                                          "[other stack]"};
   return kBrackets[static_cast<unsigned>(reason)];
 }
 

@@ -20,8 +20,9 @@ enum class StopReason : uint8_t {
   kDepthLimit,     // the walk was given up after a million frames
   kUnmapped,       // the pc lies in no known mapping
   kRecordedChain,  // a chain that someone else walked ended here
+  kOtherStack,     // a signal handler on an alternate stack: the interrupted stack was not copied
 };
-inline constexpr unsigned kStopReasonCount = 8;
+inline constexpr unsigned kStopReasonCount = 9;
 
 // "reached_root", "truncated", … as listings and --quality print it.
 const char* name_of(StopReason reason);

@@ -90,13 +90,18 @@ class Walk {
 
   StopReason run() {
     while (at_.depth < most_frames_) {
-      if (auto stop = step()) return *stop;
+      if (auto stop = step()) return reason_of(*stop);
     }
     return StopReason::kDepthLimit;
   }
 
  private:
   using Stop = std::optional<StopReason>;
+
+  StopReason reason_of(StopReason stop) const {
+    bool lacks_bytes = stop == StopReason::kTruncated || stop == StopReason::kUnreadable;
+    return lacks_bytes && is_off_the_copy_ ? StopReason::kOtherStack : stop;
+  }
 
   // Visits a frame or several and moves to the caller, or says why there is none to move to.
   Stop step() {
@@ -152,6 +157,8 @@ class Walk {
   }
 
   Stop step_carefully(const CodePlace& place) {
+    // Nothing returns to where no code is: the word was no return address.
+    if (place.leave == Leave::kUnmapped && !at_.is_exact) return StopReason::kUnmapped;
     if (place.leave == Leave::kUnmapped) return end_at(place, StopReason::kUnmapped);
     const Sniffers& sniffers = places_.sources().sniffers;
     for (SnifferId id : sniffers.order()) {
@@ -211,14 +218,26 @@ class Walk {
     if (!at_.grows_to(info.id.cfa)) return SnifferRefusal::kNoProgress;
     if (!memory_.may_hold(info.id.cfa) || !memory_.may_hold(sp)) return SnifferRefusal::kOffTheStack;
     if (!at_.grows_to(sp)) return SnifferRefusal::kNoProgress;
+    if (info.id.cfa.value % 8 != 0 || sp.value % 8 != 0) return SnifferRefusal::kUnaligned;
     return std::nullopt;
   }
 
   Stop step_by_answer(const CodePlace& place, SnifferId id, const UnwindInfo& info) {
     visit(place, info.id.cfa, nullptr);
     if (info.stop) return info.stop;
-    move_to(info.caller, info.id.cfa, info.caller_was_interrupted, id);
+    Registers caller = info.caller;
+    if (info.keeps_callee_saved) keep_callee_saved(caller);
+    move_to(caller, info.id.cfa, info.caller_was_interrupted, id);
     return std::nullopt;
+  }
+
+  void keep_callee_saved(Registers& caller) const {
+    Registers followed = followed_registers();
+    for (unsigned i = 0; i < kRegisterCount; ++i) {
+      auto number = static_cast<Register>(i);
+      auto value = followed.find(number);
+      if (value && is_callee_saved(number) && !caller.knows(number)) caller.set(number, *value);
+    }
   }
 
   Stop end_at(const CodePlace& place, StopReason reason) {
@@ -245,10 +264,19 @@ class Walk {
   }
 
   void move_to(const Registers& caller, RuntimeAddr cfa, bool was_interrupted, SnifferId found_by) {
+    RuntimeAddr low = at_.low;
     take(caller, cfa, was_interrupted);
+    if (was_interrupted) is_off_the_copy_ = is_on_other_stack(low) && !memory_.read(at_.low).ok();
     at_.origin = FrameOrigin::kSniffed;
     at_.sniffer = found_by;
     ++at_.depth;
+  }
+
+  // Whether what was interrupted stood on another stack than its handler, whose frame lies at `low`. Between
+  // the two the kernel puts its signal frame: 11 KB with all of AVX-512 and AMX.
+  bool is_on_other_stack(RuntimeAddr low) const {
+    constexpr uint64_t kMostSignalFrame = 64 * 1024;
+    return at_.low < low || at_.low.distance_from(low) > kMostSignalFrame;
   }
 
   Registers followed_registers() const {
@@ -282,7 +310,8 @@ class Walk {
   const bool is_again_;  // a second walk over the sample for the sake of the first
   Cursor at_;
   bool follows_all_;
-  Registers registers_;  // at the cursor, if follows_all_
+  bool is_off_the_copy_ = false;  // on a stack that was not copied, behind a signal frame
+  Registers registers_;           // at the cursor, if follows_all_
   WalkedRanges ranges_;
 };
 

@@ -64,7 +64,8 @@ enum jitprof_code_kind {
   JITPROF_CODE_FILE = 0,  // also of a file that has been deleted, or is a memfd
   JITPROF_CODE_VDSO = 1,
   JITPROF_CODE_ANONYMOUS = 2,  // what JIT compilers write into
-  JITPROF_CODE_OTHER = 3
+  JITPROF_CODE_OTHER = 3,
+  JITPROF_CODE_JIT = 4  // one function compiled at run time, of which its compiler told; `path` is its name
 };
 
 // The code object that a frame's pc lies in; for a caller, the one that its call lies in.

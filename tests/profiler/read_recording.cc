@@ -50,6 +50,8 @@ struct Describer {
   void operator()(const SideFileEvent& piece) const {
     out << "side " << piece.time_ns << " kind" << static_cast<uint32_t>(piece.kind) << " " << piece.pid << " "
         << piece.path << "@" << piece.offset << "+" << piece.bytes.size();
+    if (piece.previous_look_ns != 0) out << " since " << piece.previous_look_ns;
+    if (piece.whole_size != 0) out << " of " << piece.whole_size;
   }
   void operator()(const ModuleEvent& module) const {
     out << "module " << module.path << " " << module.inode << " " << module.build_id.hex() << " loads "

@@ -4,18 +4,15 @@
 // vanish.
 
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstring>
-#include <functional>
-#include <thread>
 #include <vector>
 
 #include "profiler/format.h"
 #include "profiler/process_snapshot.h"
 #include "tests/catch.h"
+#include "tests/profiler/recorder_process.h"
 #include "tests/profiler/recorder_programs.h"
 #include "tests/run_program.h"
 
@@ -23,50 +20,6 @@ using namespace jitprof;
 using namespace jitprof::tests;
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// A process of its own that records.
-class RecorderProcess {
- public:
-  explicit RecorderProcess(const RecordOptions& options) : pid_(fork()) {
-    if (pid_ != 0) return;
-    std::variant<RecordSummary, RecordFailure> outcome = record(options);
-    const auto* summary = std::get_if<RecordSummary>(&outcome);
-    _exit(summary != nullptr ? summary->command_status : 125);
-  }
-  ~RecorderProcess() {
-    if (pid_ > 0) end(SIGKILL);
-  }
-  void send(int number) { kill(pid_, number); }
-  // Sends the signal and waits: exit status or 128 + signal.
-  int end(int number) {
-    if (number != 0) send(number);
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  }
-  // The program it runs, once it does; 0 if that takes forever.
-  pid_t command(const std::string& comm) const {
-    for (auto give_up = Clock::now() + std::chrono::seconds(60); Clock::now() < give_up;) {
-      std::string path = "/proc/" + std::to_string(pid_) + "/task/" + std::to_string(pid_) + "/children";
-      pid_t child = std::atoi(read_file(path).c_str());
-      if (child != 0 && read_file("/proc/" + std::to_string(child) + "/comm") == comm + "\n") return child;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return 0;
-  }
-
- private:
-  pid_t pid_;
-};
-
-void wait_until(const std::function<bool()>& is_done) {
-  for (auto give_up = Clock::now() + std::chrono::seconds(100); !is_done() && Clock::now() < give_up;) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-}
 
 // Where the whole chunks of a file begin, and where the last of them ends.
 std::vector<size_t> chunk_places(const std::string& path) {
@@ -185,6 +138,41 @@ int main(int, char** arguments) {
   for (const auto& [name, bytes] : contents.side_files) by_kind[name.first] = bytes;
   CHECK(by_kind[SideFileKind::kPerfMap] == "1000 10 first\n2000 10 last\n");
   CHECK(by_kind[SideFileKind::kJitDump] == "firstlast");
+}
+
+TEST_CASE("perf maps and jitdumps are found in a pid and mount namespace with a /tmp of its own") {
+  TempDir folder;
+  std::string compiler = program(folder, "inner", R"(
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cstdio>
+#include <ctime>
+int main() {
+  mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char name[64];
+  std::snprintf(name, sizeof name, "/tmp/perf-%d.map", getpid());
+  int map = open(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  std::snprintf(name, sizeof name, "/tmp/jit-%d.dump", getpid());
+  int dump = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (getpid() > 100 || map < 0 || dump < 0) return 1;
+  write(map, "1000 10 inner\n", 14);
+  write(dump, "inner", 5);
+  mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, dump, 0);
+  while (std::clock() < CLOCKS_PER_SEC) {}
+})");
+  // The folder with the program is in the old /tmp.
+  std::string script = "exec 3<'" + compiler + "' && mount -t tmpfs none /tmp && exec /proc/self/fd/3";
+  RecordOptions options = options_for(folder, {"unshare", "-Urpfm", "--mount-proc", "sh", "-c", script});
+  if (run_program({"unshare", "-Urpfm", "--mount-proc", "true"}).status != 0) {
+    WARN("namespaces are not allowed here");
+    return;
+  }
+  CHECK(must_record(options).command_status == 0);
+  std::map<SideFileKind, std::string> by_kind;
+  for (const auto& [name, bytes] : read_contents(options.output).side_files) by_kind[name.first] = bytes;
+  CHECK(by_kind[SideFileKind::kPerfMap] == "1000 10 inner\n");
+  CHECK(by_kind[SideFileKind::kJitDump] == "inner");
 }
 
 TEST_CASE("a binary that is gone at the end is put into the recording") {

@@ -119,8 +119,8 @@ TEST_CASE("records come back from chunks as they were appended") {
       std::memset(place + 8, 'a' + i, kSize + 3 - 8);
     }
     writer.append(format::RecordType::kEnd, format::EndRecord{{}, 1, 2, 3});
-    writer.close_chunk();
-    writer.close_chunk();
+    writer.close_chunks();
+    writer.close_chunks();
     CHECK(!writer.failure());
   }
   auto chunks = take_apart(read_file(folder.file("x.data")));
@@ -168,7 +168,7 @@ TEST_CASE("a full or vanished output is a failure that stays") {
   REQUIRE(writer.failure());
   CHECK(writer.failure()->message == "cannot write '/dev/full': No space left on device");
   writer.append(format::RecordType::kEnd, format::EndRecord{});
-  writer.close_chunk();
+  writer.close_chunks();
   CHECK(writer.bytes_written() == 0);
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("a sample's stack is cut at what the kernel copied") {
     std::string whole = ring_sample(PERF_SAMPLE_REGS_ABI_64, "01234567", 64);
     for (size_t size = 8; size < whole.size(); ++size) copier.copy(bytes_of(whole.substr(0, size)));
     CHECK(copier.samples() == 3);
-    writer.close_chunk();
+    writer.close_chunks();
   }
   auto chunks = take_apart(read_file(folder.file("x.data")));
   REQUIRE(chunks.size() == 1);

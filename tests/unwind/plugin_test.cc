@@ -205,6 +205,7 @@ TEST_CASE("answers that break the rules are refused, counted, and the next sniff
   const std::pair<std::string, SnifferRefusal> kSpoilt[] = {
       {"-DSPOIL=answer->cfa=frame->callee_cfa", SnifferRefusal::kNoProgress},
       {"-DSPOIL=answer->cfa=frame->callee_cfa-64", SnifferRefusal::kNoProgress},
+      {"-DSPOIL=answer->cfa=frame->callee_cfa+1", SnifferRefusal::kUnaligned},
       {"-DSPOIL=answer->cfa=UINT64_MAX", SnifferRefusal::kOffTheStack},
       {"-DSPOIL=jitprof_set_register(answer,JITPROF_RSP,0)", SnifferRefusal::kOffTheStack},
       {"-DSPOIL=answer->known_registers=1u<<JITPROF_RSP", SnifferRefusal::kLacksRegisters},
@@ -279,11 +280,11 @@ TEST_CASE("a plug-in may hold a name once in each locus, whoever had it first") 
   REQUIRE_FALSE(twice.ok());
   CHECK(has(twice.error().message, "'" + again + "'"));
   CHECK(has(twice.error().message, "already a sniffer 'garbage'"));
-  CHECK(sniffers.order().size() == 4);
+  CHECK(sniffers.order().size() == 5);
 
-  // Its own CFI is no less a sniffer.
-  std::string cfi = garbage(folder, {"-DNAME=\"cfi\"", "-DLOCUS=JITPROF_OBJECT_FILE", "-DOBJECT=\"vm\""});
-  CHECK(has(problem_with(cfi), "already a sniffer 'cfi'"));
+  // By that name users turn the tables off, whatever the locus.
+  std::string cfi = garbage(folder, {"-DNAME=\"cfi\"", "-DLOCUS=JITPROF_PROGRAM_SPACE", "-DOBJECT=\"vm\""});
+  CHECK(has(problem_with(cfi), "the name 'cfi' is that of the unwind tables"));
 }
 
 TEST_CASE("a plug-in of a later jitprof, whose structs are larger, is read by its own sizes") {

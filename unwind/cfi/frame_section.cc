@@ -4,6 +4,8 @@
 
 #include <elf.h>
 
+#include <algorithm>
+
 #include "unwind/cfi/encoded_pointer.h"
 
 namespace jitprof {
@@ -14,8 +16,9 @@ namespace {
 constexpr size_t kMaxEhFrames = 8;
 
 std::optional<ElfAddr> start_of(const ElfFile& elf, std::string_view name) {
-  const ElfSection* section = elf.find_section(name);
-  return section == nullptr ? std::nullopt : std::optional(section->start);
+  // With or without bytes: PHP's JIT registers a .text that is only a place.
+  auto found = std::ranges::find(elf.sections(), name, &ElfSection::name);
+  return found == elf.sections().end() ? std::nullopt : std::optional(found->start);
 }
 
 // The global offset table, where the x86-64 psABI has its GOT pointer.

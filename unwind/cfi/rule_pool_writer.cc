@@ -55,10 +55,9 @@ RulePool RulePoolWriter::finish() && {
   pool_.expressions.shrink_to_fit();
   pool_.rules.reserve(drafts_.size());
   for (Draft& draft : drafts_) {
-    draft.rule.registers =
-        std::span<const RegisterRule>(pool_.registers).subspan(draft.first_register, draft.register_count);
-    draft.rule.expressions = std::span<const Expression>(pool_.expressions)
-                                 .subspan(draft.first_expression, draft.expression_count);
+    draft.rule.register_count = static_cast<uint8_t>(draft.register_count);
+    draft.rule.first_register = pool_.registers.data() + draft.first_register;
+    draft.rule.expressions = pool_.expressions.data() + draft.first_expression;
     pool_.rules.push_back(draft.rule);
   }
   return std::move(pool_);

@@ -3,12 +3,18 @@
 
 #include <set>
 
+#include "unwind/cfi/jit_cfi.h"
+
 namespace jitprof {
 
 const UnwindTable& UnwindTables::of(const Module& module) const {
   Entry& entry = entry_of(module);
   std::call_once(entry.is_made, [&] {
-    if (module.elf) entry.table = UnwindTable::compile(*module.elf);
+    if (module.elf) {
+      entry.table = UnwindTable::compile(*module.elf);
+    } else if (module.jit != nullptr) {
+      entry.table = compile_jit_cfi(*module.jit);
+    }
   });
   return entry.table;
 }

@@ -48,29 +48,33 @@ constexpr RegisterRule unmentioned(Register number) {
 }
 
 // One distinct row of CFI: how to leave the frames whose pcs it covers. Belongs to an UnwindTable and views
-// its memory.
+// its memory. Small, since the dictionary is half of a small file's table.
 struct UnwindRule {
   enum class Cfa : uint8_t { kRegisterOffset, kExpression };
-  Cfa cfa = Cfa::kRegisterOffset;
+  Cfa cfa : 1 = Cfa::kRegisterOffset;
+  bool is_signal_frame : 1 = false;  // the caller was interrupted: its pc is exact
+  uint8_t register_count : 6 = 0;
   Register cfa_register{};
-  uint8_t cfa_expression = 0;    // index into expressions
-  bool is_signal_frame = false;  // the caller was interrupted: its pc is exact
+  uint8_t cfa_expression = 0;  // index into expressions
   int32_t cfa_offset = 0;
-  std::span<const RegisterRule>
-      registers;  // that differ from unmentioned(), by number; rip is the return address
-  std::span<const Expression> expressions;
+  const RegisterRule* first_register = nullptr;
+  const Expression* expressions = nullptr;
 
+  // That differ from unmentioned(), by number; rip is the return address.
+  std::span<const RegisterRule> registers() const { return {first_register, register_count}; }
   RegisterRule of(Register number) const {
-    for (const RegisterRule& rule : registers) {
+    for (const RegisterRule& rule : registers()) {
       if (rule.number == number) return rule;
     }
     return unmentioned(number);
   }
   // Nothing called this frame. rip has the highest number, so its rule is the last.
   bool is_root() const {
-    return !registers.empty() && registers.back().number == Register::rip &&
-           registers.back().kind == RegisterRule::Kind::kUndefined;
+    if (register_count == 0) return false;
+    const RegisterRule& last = first_register[register_count - 1];
+    return last.number == Register::rip && last.kind == RegisterRule::Kind::kUndefined;
   }
 };
+static_assert(sizeof(UnwindRule) == 24 && kRegisterCount < 64);
 
 }  // namespace jitprof

@@ -28,6 +28,8 @@ class UnwindTable {
   static UnwindTable compile(const ElfFile& elf);
   // Of code that brings its tables along.
   static UnwindTable compile(std::span<const FrameSection> sections);
+  // Of rows that were made otherwise.
+  explicit UnwindTable(CompiledCfi compiled);
 
   UnwindTable(UnwindTable&&) = default;
   UnwindTable& operator=(UnwindTable&&) = default;
@@ -58,7 +60,6 @@ class UnwindTable {
   uint64_t unreadable() const { return unreadable_; }
 
  private:
-  explicit UnwindTable(CompiledCfi compiled);
   void take_rows(const RowList& rows);
 
   ElfAddr lowest_;

@@ -26,10 +26,10 @@ struct JitLine {
 
 // From `offset` on a frame is left like this: CFA = base + cfa_offset, the return address at CFA - 8.
 struct JitFrameRow {
-  uint32_t offset = 0;      // from the code's first byte
-  Register base{};          // rsp or rbp
+  uint32_t offset = 0;  // from the code's first byte
+  Register base{};      // rsp or rbp
   int32_t cfa_offset = 0;
-  int32_t rbp_offset = 0;   // the caller's rbp is at CFA + rbp_offset; 0: rbp is still the caller's
+  int32_t rbp_offset = 0;  // the caller's rbp is at CFA + rbp_offset; 0: rbp is still the caller's
 };
 
 // One body of code that was made at run time, as its maker published it. What a channel does not say is
@@ -45,10 +45,11 @@ struct JitCode {
   ElfAddr eh_frame_start;
   std::vector<JitFrameRow> frame_rows;  // by offset
   std::vector<std::string> files;
-  std::vector<JitLine> lines;           // by offset, of the innermost functions
-  InlineTable inlines;                  // empty: nothing is said of inlined methods
-  // Of the GDB interface: a whole ELF file, its relocations applied, whose ElfAddrs are RuntimeAddrs.
-  std::unique_ptr<const ElfFile> object;
+  std::vector<JitLine> lines;  // by offset, of the innermost functions
+  InlineTable inlines;         // empty: nothing is said of inlined methods
+  // Of the GDB interface: a whole ELF file, its relocations applied, whose ElfAddrs are RuntimeAddrs. Moves
+  // into the Module that is made of the code.
+  std::unique_ptr<ElfFile> object;
 };
 
 // What happened to code in a process, in the order in which a channel told it.
@@ -57,8 +58,10 @@ struct JitChange {
   uint64_t time_ns = 0;  // from when on it counts
   uint32_t pid = 0;      // as the recording knows the process
   Kind kind = Kind::kLoad;
-  // Of a code object as a whole there is one kLoad for each of its sections with code.
-  uint32_t code = 0;  // kLoad: index into JitLog::codes
+  // Index into JitLog::codes. A code object has one kLoad for each of its sections with code. A kUnload that
+  // names its code leaves alone what has taken the place since.
+  static constexpr uint32_t kAnyCode = UINT32_MAX;
+  uint32_t code = kAnyCode;
   RuntimeAddr start;  // kMove: where it was
   uint64_t size = 0;
   RuntimeAddr moved_to;  // kMove

@@ -4,6 +4,15 @@
 namespace jitprof {
 namespace {
 
+UnwindInfo caller_at(RuntimeAddr cfa, uint64_t return_pc) {
+  UnwindInfo info;
+  info.id.cfa = cfa;
+  info.caller.set(Register::rip, return_pc);
+  info.caller.set(Register::rsp, cfa.value);
+  info.keeps_callee_saved = true;
+  return info;
+}
+
 std::optional<UnwindInfo> leave_frameless(const PendingFrame& frame) {
   // Of code made at run time nothing is known, and what lies on top of its stack may be left over from a
   // call.
@@ -12,22 +21,38 @@ std::optional<UnwindInfo> leave_frameless(const PendingFrame& frame) {
   if (!sp) return std::nullopt;
   Recovered return_pc = frame.read({*sp});
   if (!return_pc.ok() || !frame.is_behind_call({return_pc.value()})) return std::nullopt;
-  UnwindInfo info;
-  info.id.cfa = {*sp + 8};
-  info.caller.set(Register::rip, return_pc.value());
-  info.caller.set(Register::rsp, *sp + 8);
-  for (unsigned i = 0; i < kRegisterCount; ++i) {
-    auto number = static_cast<Register>(i);
-    if (!is_callee_saved(number)) continue;
-    if (auto value = frame.find(number)) info.caller.set(number, *value);
+  return caller_at({*sp + 8}, return_pc.value());
+}
+
+// "push %rbp; mov %rsp,%rbp" at the start, "ret" at the end: code of which the bounds are known, but not the
+// bytes.
+std::optional<UnwindInfo> leave_at_edge(const PendingFrame& frame) {
+  const Module* module = frame.place().module;
+  bool has_bounds_only =
+      module != nullptr && module->jit != nullptr && !module->elf && module->jit->bytes.empty();
+  auto sp = frame.find(Register::rsp);
+  auto fp = frame.find(Register::rbp);
+  if (!has_bounds_only || !frame.place().is_exact || !sp || !fp) return std::nullopt;
+  uint64_t offset = frame.place().position.value;
+  uint64_t slot = *sp;
+  if (offset == 1) {
+    // Whatever else takes one byte leaves no copy of rbp.
+    Recovered pushed = frame.read({*sp});
+    if (!pushed.ok() || pushed.value() != *fp) return std::nullopt;
+    slot += 8;
+  } else if (offset != 0 && offset + 1 != module->jit->size) {
+    return std::nullopt;
   }
-  return info;
+  Recovered return_pc = frame.read({slot});
+  if (!return_pc.ok() || !frame.can_be_return_address({return_pc.value()})) return std::nullopt;
+  return caller_at({slot + 8}, return_pc.value());
 }
 
 }  // namespace
 
 std::optional<UnwindInfo> FramePointerSniffer::unwind(const PendingFrame& frame) const {
   if (auto info = leave_frameless(frame)) return info;
+  if (auto info = leave_at_edge(frame)) return info;
   auto fp = frame.find(Register::rbp);
   if (!fp || *fp % 8 != 0 || RuntimeAddr{*fp} < frame.place().low) return std::nullopt;
   Recovered callers_fp = frame.read({*fp});

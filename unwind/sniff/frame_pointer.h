@@ -11,7 +11,8 @@ namespace jitprof {
 //
 // A leaf that has pushed nothing yet, or never does (libjvm's copy loops, PLT entries that linkers write no
 // CFI for), would lose its caller that way: where its own code is known and its rsp points behind a call,
-// that is where it returns to, and rbp is its caller's.
+// that is where it returns to, and rbp is its caller's. So would code made at run time of which a perf map
+// gives the bounds alone, at its first two instructions and its last.
 class FramePointerSniffer : public Sniffer {
  public:
   std::optional<UnwindInfo> unwind(const PendingFrame& frame) const override;

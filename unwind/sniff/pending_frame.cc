@@ -22,8 +22,7 @@ Bytes PendingFrame::code_at(RuntimeAddr position) const {
   const Mapping* mapping = process_.space.find(position);
   if (mapping == nullptr) return {};
   const Module& module = modules_.module(mapping->module);
-  if (!module.elf) return {};
-  Bytes code = module.elf->bytes_from(mapping->bias.to_elf(position));
+  Bytes code = module.code_from(mapping->bias.to_elf(position));
   return code.first(std::min<uint64_t>(code.size(), mapping->end.distance_from(position)));
 }
 
@@ -45,9 +44,8 @@ bool PendingFrame::is_behind_call(RuntimeAddr position) const {
 }
 
 std::optional<bool> follows_call(const Module& module, ElfAddr position) {
-  if (!module.elf) return std::nullopt;
   for (unsigned size = kLongestCall; size >= 2; --size) {
-    Bytes code = module.elf->bytes_from(position.minus(size));
+    Bytes code = module.code_from(position.minus(size));
     if (code.size() >= size) return ends_in_call(code.first(size));
   }
   return std::nullopt;

@@ -78,6 +78,8 @@ class Question {
         return JITPROF_CODE_VDSO;
       case Module::Kind::kAnonymous:
         return JITPROF_CODE_ANONYMOUS;
+      case Module::Kind::kJit:
+        return JITPROF_CODE_JIT;
       case Module::Kind::kKernel:
       case Module::Kind::kKernelModule:
         break;

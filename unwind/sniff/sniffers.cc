@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "unwind/sniff/fixed_frame.h"
 #include "unwind/sniff/frame_pointer.h"
 
 namespace jitprof {
@@ -20,14 +21,19 @@ const char* name_of(Locus locus) {
 }
 
 const char* text_of(SnifferRefusal refusal) {
-  static constexpr std::array<const char*, 3> kTexts = {
+  static constexpr std::array<const char*, 4> kTexts = {
       "without the caller's rip and rsp, or with values that mean nothing",
-      "with a CFA or rsp that does not grow", "with a CFA or rsp outside the stack"};
+      "with a CFA or rsp that does not grow", "with a CFA or rsp outside the stack",
+      "with a CFA or rsp that is no multiple of 8"};
   return kTexts[static_cast<unsigned>(refusal)];
 }
 
 Sniffers::Sniffers() {
   JP_CHECK(add({.name = "cfi", .locus = Locus::kObjectFile}).ok());
+  JP_CHECK(add({.name = "fixed-frame",
+                .locus = Locus::kProgramSpace,
+                .sniffer = std::make_unique<FixedFrameSniffer>()})
+               .ok());
   JP_CHECK(add({.name = "frame-pointer",
                 .locus = Locus::kGlobal,
                 .sniffer = std::make_unique<FramePointerSniffer>()})
@@ -35,6 +41,8 @@ Sniffers::Sniffers() {
 }
 
 Status Sniffers::add(Entry entry, bool replace) {
+  if (!entries_.empty() && entry.name == entries_[kCfi.index].name)
+    return Error{"the name 'cfi' is that of the unwind tables of ELF files: give the sniffer another one"};
   for (Entry& known : entries_) {
     if (known.name != entry.name || known.locus != entry.locus) continue;
     if (!replace) {

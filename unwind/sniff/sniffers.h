@@ -22,12 +22,13 @@ enum class SnifferRefusal : uint8_t {
   kLacksRegisters,  // no rip or no rsp of the caller
   kNoProgress,      // the CFA is not above that of the frame called
   kOffTheStack,     // the CFA or the caller's rsp lies outside the stack
+  kUnaligned,       // the CFA or the caller's rsp is no multiple of 8
 };
 // "gave no rip and rsp", …
 const char* text_of(SnifferRefusal refusal);
 
-// The sniffers of a report. Holds two from the start: "cfi" (object file: the unwind tables of every ELF
-// file), and "frame-pointer" (global). Filled before the first walk, then shared by all threads unchanged.
+// The sniffers of a report. Holds some from the start: "cfi" (object file: the unwind tables of every ELF file
+// and of code made at run time), "fixed-frame" (program space) and "frame-pointer" (global). Filled before the first walk, then shared by all threads unchanged.
 class Sniffers {
  public:
   struct Entry {
@@ -57,7 +58,7 @@ class Sniffers {
   bool has_own_sniffer(const Module& module) const;
 
   static constexpr SnifferId kCfi{0};
-  static constexpr SnifferId kFramePointer{1};
+  static constexpr SnifferId kFramePointer{2};
 
  private:
   std::vector<Entry> entries_;  // by id

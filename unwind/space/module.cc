@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unwind/space/module.h"
 
+#include <elf.h>
+
 namespace jitprof {
+
+Bytes Module::code_from(ElfAddr position) const {
+  if (elf) {
+    Bytes code = elf->bytes_from(position);
+    if (!code.empty() || kind != Kind::kJit) return code;
+    // Objects that were never linked have no segments.
+    for (const ElfSection& section : elf->sections()) {
+      uint64_t inside = position.distance_from(section.start);
+      Bytes bytes = (section.flags & SHF_EXECINSTR) != 0 ? elf->raw(section) : Bytes();
+      if (inside < bytes.size()) return bytes.subspan(inside);
+    }
+    return {};
+  }
+  if (jit == nullptr || position.value >= jit->bytes.size()) return {};
+  return Bytes(jit->bytes).subspan(position.value);
+}
 
 const char* describe(Module::Problem problem) {
   switch (problem) {

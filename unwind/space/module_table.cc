@@ -149,6 +149,23 @@ void ModuleTable::load_file(const FileKey& key, const MapEvent& mapping, Module&
   module.problem = found.problem;
 }
 
+const Module& ModuleTable::module_of(JitCode& code) {
+  ModuleId next{static_cast<uint32_t>(modules_.size())};
+  auto [place, is_new] = of_code_.try_emplace(&code, next);
+  if (!is_new) return modules_[place->second.index];
+  Module& module = modules_.emplace_back();
+  module.id = next;
+  module.kind = Module::Kind::kJit;
+  module.path = "[jit]";
+  module.jit = &code;
+  if (code.object) module.elf = std::move(*code.object);
+  return module;
+}
+
+void ModuleTable::publish_name(ModuleId id, ElfAddr start, uint64_t size, const std::string& name) {
+  modules_[id.index].published_names.insert_or_assign(start, Module::PublishedName{size, name});
+}
+
 Bias ModuleTable::bias_of(const Module& module, const MapEvent& mapping) const {
   bool has_no_file = module.kind != Module::Kind::kFile && module.kind != Module::Kind::kVdso;
   if (has_no_file) return Bias{0};

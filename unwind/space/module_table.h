@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,11 @@ class ModuleTable {
   // neither is known, module+0xoff counts in file offsets.
   Bias bias_of(const Module& module, const MapEvent& mapping) const;
 
+  // The module that code made at run time is; the same for the same code. Takes its object file.
+  const Module& module_of(JitCode& code);
+  // Code of the module's file has this name, says a compiler.
+  void publish_name(ModuleId id, ElfAddr start, uint64_t size, const std::string& name);
+
   const Module& module(ModuleId id) const { return modules_[id.index]; }
   size_t size() const { return modules_.size(); }
   const std::deque<Module>& modules() const { return modules_; }
@@ -50,6 +56,7 @@ class ModuleTable {
   std::map<FileKey, std::vector<std::byte>> images_;
   std::map<FileKey, ModuleEvent> recorded_;
   std::vector<std::byte> vdso_;
+  std::unordered_map<const JitCode*, ModuleId> of_code_;
 };
 
 }  // namespace jitprof

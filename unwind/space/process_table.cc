@@ -15,10 +15,12 @@ ModuleId ProcessTable::kernel_module(RuntimeAddr position) const {
 void ProcessTable::apply(const MapEvent& event) {
   if (!event.is_executable && !event.in_kernel) return;
   const Module& module = modules_.resolve(event);
-  Mapping mapping{.start = event.start,
-                  .end = event.start.plus(event.size),
-                  .module = module.id,
-                  .bias = modules_.bias_of(module, event)};
+  Mapping mapping{
+      .start = event.start,
+      .end = event.start.plus(event.size),
+      .module = module.id,
+      .bias = modules_.bias_of(module, event),
+      .may_hold_jit_code = module.kind == Module::Kind::kAnonymous || event.path.ends_with(" (deleted)")};
   AddressSpace& space =
       event.in_kernel ? kernel_ : processes_[process_of_event(event.pid, event.time_ns).id.index].space;
   space.map(mapping);
@@ -80,6 +82,42 @@ void ProcessTable::apply(const ExitEvent& event) {
   --live.running_threads;
   // The main thread may exit long before the others.
   if (event.pid == event.tid) live.main_thread_exited = true;
+}
+
+void ProcessTable::apply(const JitChange& change, std::deque<JitCode>& codes) {
+  AddressSpace& space = process(change.pid).space;
+  switch (change.kind) {
+    case JitChange::Kind::kLoad:
+      load(change, codes[change.code]);
+      break;
+    case JitChange::Kind::kMove:
+      space.move(change.start, change.moved_to);
+      break;
+    case JitChange::Kind::kUnload:
+      unload(change, codes, space);
+  }
+}
+
+void ProcessTable::unload(const JitChange& change, std::deque<JitCode>& codes, AddressSpace& space) {
+  const Mapping* there = space.find(change.start);
+  bool is_any = change.code == JitChange::kAnyCode;
+  if (is_any || (there != nullptr && there->module == modules_.module_of(codes[change.code]).id))
+    space.unload(change.start, change.size);
+}
+
+void ProcessTable::load(const JitChange& change, JitCode& code) {
+  AddressSpace& space = process(change.pid).space;
+  // V8 lists its builtins, which are text of its own file: that stays the code's owner.
+  const Mapping* file = space.find(change.start);
+  if (file != nullptr && !file->may_hold_jit_code && modules_.module(file->module).jit == nullptr) {
+    modules_.publish_name(file->module, file->bias.to_elf(change.start), change.size, code.name);
+    return;
+  }
+  const Module& module = modules_.module_of(code);
+  space.load({.start = change.start,
+              .end = change.start.plus(change.size),
+              .module = module.id,
+              .bias = module.elf ? Bias{0} : Bias{change.start.value}});
 }
 
 void ProcessTable::apply_event(const Event& event) {

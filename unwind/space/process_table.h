@@ -46,6 +46,8 @@ class ProcessTable {
   void apply(const CommEvent& event);
   void apply(const ForkEvent& event);
   void apply(const ExitEvent& event);
+  // `codes`: those of the log that the change is from.
+  void apply(const JitChange& change, std::deque<JitCode>& codes);
   // Any event, for whichever of the two tables it concerns; samples and losses concern neither.
   void apply_event(const Event& event);
 
@@ -71,6 +73,8 @@ class ProcessTable {
     ThreadId id;
     bool has_exited = false;
   };
+  void load(const JitChange& change, JitCode& code);
+  void unload(const JitChange& change, std::deque<JitCode>& codes, AddressSpace& space);
   static uint64_t thread_key(uint32_t pid, uint32_t tid) { return uint64_t{pid} << 32 | tid; }
 
   LiveProcess& live_process(uint32_t pid);
