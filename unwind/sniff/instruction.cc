@@ -127,14 +127,18 @@ void describe(const ZydisDecodedInstruction& decoded, Operands operands, Instruc
       made.kind = Kind::kLeave;
       break;
     case ZYDIS_MNEMONIC_CALL:
-      describe_transfer(operands[0], Kind::kCall, Kind::kCallFar, made);
+      describe_transfer(operands[0], Kind::kCall, Kind::kIndirectCall, made);
       break;
     case ZYDIS_MNEMONIC_JMP:
-      describe_transfer(operands[0], Kind::kJump, Kind::kJumpFar, made);
+      describe_transfer(operands[0], Kind::kJump, Kind::kIndirectJump, made);
       break;
     case ZYDIS_MNEMONIC_RET:
       made.kind = Kind::kReturn;
       if (decoded.operand_count_visible > 0) made.value = static_cast<int64_t>(operands[0].imm.value.u);
+      break;
+    case ZYDIS_MNEMONIC_NOP:
+      made.kind = Kind::kNop;
+      made.writes = 0;
       break;
     case ZYDIS_MNEMONIC_UD2:
     case ZYDIS_MNEMONIC_HLT:

@@ -6,6 +6,8 @@
 
 #include "unwind/sniff/fixed_frame.h"
 #include "unwind/sniff/frame_pointer.h"
+#include "unwind/sniff/prologue.h"
+#include "unwind/sniff/v8.h"
 
 namespace jitprof {
 namespace {
@@ -28,7 +30,7 @@ const char* text_of(SnifferRefusal refusal) {
   return kTexts[static_cast<unsigned>(refusal)];
 }
 
-Sniffers::Sniffers() {
+Sniffers::Sniffers() : starts_(std::make_unique<FunctionStarts>()) {
   JP_CHECK(add({.name = "cfi", .locus = Locus::kObjectFile}).ok());
   JP_CHECK(add({.name = "fixed-frame",
                 .locus = Locus::kProgramSpace,
@@ -37,6 +39,14 @@ Sniffers::Sniffers() {
   JP_CHECK(add({.name = "frame-pointer",
                 .locus = Locus::kGlobal,
                 .sniffer = std::make_unique<FramePointerSniffer>()})
+               .ok());
+  JP_CHECK(add({.name = "prologue",
+                .locus = Locus::kGlobal,
+                .sniffer = std::make_unique<PrologueSniffer>(*starts_)})
+               .ok());
+  JP_CHECK(add({.name = "v8",
+                .locus = Locus::kProgramSpace,
+                .sniffer = std::make_unique<V8Sniffer>(*starts_)})
                .ok());
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "unwind/sniff/function_starts.h"
 #include "unwind/sniff/sniffer.h"
 #include "unwind/unwound_stack.h"
 
@@ -28,7 +29,8 @@ enum class SnifferRefusal : uint8_t {
 const char* text_of(SnifferRefusal refusal);
 
 // The sniffers of a report. Holds some from the start: "cfi" (object file: the unwind tables of every ELF file
-// and of code made at run time), "fixed-frame" (program space) and "frame-pointer" (global). Filled before the first walk, then shared by all threads unchanged.
+// and of code made at run time), "fixed-frame" and "v8" (program space), "prologue" and "frame-pointer"
+// (global). Filled before the first walk, then shared by all threads unchanged.
 class Sniffers {
  public:
   struct Entry {
@@ -61,7 +63,8 @@ class Sniffers {
   static constexpr SnifferId kFramePointer{2};
 
  private:
-  std::vector<Entry> entries_;  // by id
+  std::unique_ptr<const FunctionStarts> starts_;  // what some of them share
+  std::vector<Entry> entries_;                    // by id
   std::vector<SnifferId> order_;
 };
 
