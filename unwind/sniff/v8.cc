@@ -78,14 +78,11 @@ std::optional<UnwindInfo> leave_by_code(const PendingFrame& frame, const Functio
   if (!info || info->stop || is_entry(function.name)) return info;
   // rbx and r12 to r15 belong to nobody in V8's code.
   auto fp = info->caller.find(Register::rbp);
-  if (!fp && layout->of(Register::rbp).kind == FrameLayout::Saved::Kind::kKept)
-    fp = frame.find(Register::rbp);
-  UnwindInfo own;
-  own.id = info->id;
-  own.caller.set(Register::rip, *info->caller.find(Register::rip));
-  own.caller.set(Register::rsp, *info->caller.find(Register::rsp));
-  if (fp) own.caller.set(Register::rbp, *fp);
-  return own;
+  bool is_saved = layout->of(Register::rbp).kind == FrameLayout::Saved::Kind::kAtCfaOffset;
+  // Nor is rbp ever anything but a frame pointer. BaselineOutOfLinePrologue makes one for its caller.
+  if (!fp && !is_saved) fp = frame.find(Register::rbp);
+  if (!fp) return std::nullopt;
+  return caller_at(info->id.cfa.value, *info->caller.find(Register::rip), *fp);
 }
 
 // Where the return address still is on top of the stack, or below an rbp that was just pushed. What is pushed
