@@ -18,26 +18,34 @@ std::string build_callbacks(const TempDir& folder) {
   return program;
 }
 
+std::string sniffer_of(const tests::KeptFrame& kept) {
+  return Sniffers().entry({kept.frame.sniffer}).name;
+}
+
 }  // namespace
 
-TEST_CASE("hand-written assembly without CFI is the last frame, and the reason says so") {
+TEST_CASE("assembly without CFI whose rbp holds a number is left by what it did, marked") {
   TempDir folder;
   StoppedProgram stopped({build_callbacks(folder), "without_cfi"});
   KeptWalk walk = stopped.walk();
-  CHECK(walk.stop == StopReason::kNoUnwindInfo);
-  CHECK(stopped.names_of(walk) == "stops;called_back;without_cfi");
+  REQUIRE(walk.frames.size() >= 5);
+  CHECK(walk.stop == StopReason::kReachedRoot);
+  CHECK(stopped.names_of(walk).starts_with("stops;called_back;without_cfi;main;"));
+  CHECK(sniffer_of(walk.frames[2]) == "cfi");
+  CHECK(sniffer_of(walk.frames[3]) == "prologue");
+  CHECK(sniffer_of(walk.frames[4]) == "cfi");
 }
 
-TEST_CASE("assembly without CFI is left by its frame pointer, marked") {
+TEST_CASE("assembly without CFI and without a symbol is left by its frame pointer, marked") {
   TempDir folder;
   StoppedProgram stopped({build_callbacks(folder), "frame_pointer"});
   KeptWalk walk = stopped.walk();
   REQUIRE(walk.frames.size() >= 5);
   CHECK(walk.stop == StopReason::kReachedRoot);
-  CHECK(stopped.names_of(walk).starts_with("stops;called_back;without_cfi_by_frame_pointer;main;"));
-  CHECK(walk.frames[2].frame.sniffer == Sniffers::kCfi.index);
-  CHECK(walk.frames[3].frame.sniffer == Sniffers::kFramePointer.index);
-  CHECK(walk.frames[4].frame.sniffer == Sniffers::kCfi.index);
+  CHECK(stopped.names_of(walk).starts_with("stops;called_back;main;"));
+  CHECK(sniffer_of(walk.frames[2]) == "cfi");
+  CHECK(sniffer_of(walk.frames[3]) == "frame-pointer");
+  CHECK(sniffer_of(walk.frames[4]) == "cfi");
 }
 
 TEST_CASE("a thread's first function whose CFI lacks the mark of an end is no root and no loop") {

@@ -15,7 +15,7 @@
 #define NOT_A_TAIL_CALL() __asm__ volatile("" ::: "memory")
 
 void without_cfi(void (*call)(void));
-void without_cfi_by_frame_pointer(void (*call)(void));
+extern void (*const without_cfi_by_frame_pointer)(void (*call)(void));
 void thread_without_end(void (*call)(void), void* stack);
 
 KEEP static void stops(void) {

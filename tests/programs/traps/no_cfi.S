@@ -2,7 +2,7 @@
 // Hand-written functions that call back (void (*)(void) in rdi), without CFI or with CFI that lacks the mark of
 // an end.
   .text
-  .globl without_cfi, without_cfi_by_frame_pointer, thread_without_end
+  .globl without_cfi, thread_without_end
 
 // rbp, which nothing describes, holds a number.
   .type without_cfi, @function
@@ -14,15 +14,19 @@ without_cfi:
   ret
   .size without_cfi, . - without_cfi
 
-  .type without_cfi_by_frame_pointer, @function
-without_cfi_by_frame_pointer:
+// Without a symbol, so nobody knows where it starts.
+.Lby_frame_pointer:
   push %rbp
   mov %rsp, %rbp
   sub $32, %rsp
   call *%rdi
   leave
   ret
-  .size without_cfi_by_frame_pointer, . - without_cfi_by_frame_pointer
+  .section .data.rel.ro, "aw"
+  .globl without_cfi_by_frame_pointer
+without_cfi_by_frame_pointer:
+  .quad .Lby_frame_pointer
+  .text
 
 // As musl's __clone where its CFI is generated: a thread's first function, called with an empty stack (top in
 // rsi), and a row that says there is a caller.
