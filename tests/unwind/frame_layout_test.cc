@@ -90,8 +90,8 @@ Share compare_file(const std::string& path) {
 
 TEST_CASE("a frame is followed through prologue, body and epilogue") {
   // push %rbp; mov %rsp,%rbp; push %rbx; sub $24,%rsp; call 0; add $24,%rsp; pop %rbx; pop %rbp; ret
-  Code code = {0x55, 0x48, 0x89, 0xe5, 0x53, 0x48, 0x83, 0xec, 0x18, 0xe8, 0,    0,
-               0,    0,    0x48, 0x83, 0xc4, 0x18, 0x5b, 0x5d, 0xc3};
+  Code code = {0x55, 0x48, 0x89, 0xe5, 0x53, 0x48, 0x83, 0xec, 0x18, 0xe8, 0,
+               0,    0,    0,    0x48, 0x83, 0xc4, 0x18, 0x5b, 0x5d, 0xc3};
   CHECK(layout_at(code, 0)->cfa_offset == 8);
   CHECK(layout_at(code, 1)->cfa_offset == 16);
   CHECK(layout_at(code, 1)->of(Register::rbp).offset == -16);

@@ -34,8 +34,8 @@ TEST_CASE("assembly without CFI and frame pointers is left right at every instru
   CHECK(stepped.first_walk().stop == StopReason::kReachedRoot);
   CHECK(stepped.faults() == "");
   CHECK(stepped.without_cfi() == "");
-  for (const char* function : {"leaf_only", "pushes", "two_epilogues", "stores", "aligns", "pops_return_address",
-                               "has_constants", "runs_frameless"}) {
+  for (const char* function : {"leaf_only", "pushes", "two_epilogues", "stores", "aligns",
+                               "pops_return_address", "has_constants", "runs_frameless"}) {
     CHECK(stepped.stepped_in(function));
   }
 }
@@ -46,7 +46,12 @@ TEST_CASE("compiled code without CFI is left right at every instruction") {
   std::string level = GENERATE(as<std::string>(), "-O0", "-O2", "-Os");
   std::string program = folder.file("scenarios");
   tests::compile(compiler, with_no_cfi({level, "-pthread"}), {"traps/scenarios.c"}, program);
-  for (const char* scenario : {"qsort", "noreturn", "signal", "nested_signal", "alternate", "vfork", "plt", "realigned", "cold", "vdso"}) {
+  // Not gcc's frames aligned through a saved pointer, nor parts of functions that gcc moves away: of those
+  // nothing is known without CFI.
+  std::vector<std::string> scenarios = {"qsort",     "noreturn", "signal", "nested_signal",
+                                        "alternate", "vfork",    "plt",    "vdso"};
+  if (compiler == "clang-16") scenarios.insert(scenarios.end(), {"realigned", "cold"});
+  for (const std::string& scenario : scenarios) {
     INFO(compiler << " " << level << " " << scenario);
     SteppedScenario stepped({program, scenario});
     CHECK(stepped.first_walk().stop == StopReason::kReachedRoot);

@@ -18,9 +18,7 @@ std::string build_callbacks(const TempDir& folder) {
   return program;
 }
 
-std::string sniffer_of(const tests::KeptFrame& kept) {
-  return Sniffers().entry({kept.frame.sniffer}).name;
-}
+std::string sniffer_of(const tests::KeptFrame& kept) { return Sniffers().entry({kept.frame.sniffer}).name; }
 
 }  // namespace
 

@@ -30,7 +30,9 @@ class Arrivals {
     std::push_heap(queue_.begin(), end(), is_later);
     return true;
   }
-  std::optional<uint32_t> next() const { return count_ == 0 ? std::nullopt : std::optional(queue_[0].offset); }
+  std::optional<uint32_t> next() const {
+    return count_ == 0 ? std::nullopt : std::optional(queue_[0].offset);
+  }
   // One that was found for the next place, a guess only if all are; forgets all of that place.
   Arrival take() {
     uint32_t offset = queue_[0].offset;
@@ -119,7 +121,9 @@ class Scan {
   }
 
  private:
-  static bool is_call(const Instruction& its) { return its.kind == Kind::kCall || its.kind == Kind::kIndirectCall; }
+  static bool is_call(const Instruction& its) {
+    return its.kind == Kind::kCall || its.kind == Kind::kIndirectCall;
+  }
 
   std::optional<Instruction> next_instruction() {
     while (at_ < code_.size()) {
@@ -187,8 +191,7 @@ class Scan {
   void note_target(const Instruction& its) {
     if (its.value <= 0 || at_ + static_cast<uint64_t>(its.value) >= code_.size()) return;
     uint64_t target = at_ + static_cast<uint64_t>(its.value);
-    has_all_arrivals_ &=
-        arrivals_.add(static_cast<uint32_t>(target), positions_, guessed_from_.has_value());
+    has_all_arrivals_ &= arrivals_.add(static_cast<uint32_t>(target), positions_, guessed_from_.has_value());
   }
 
   // What comes next is not reached from here.

@@ -44,10 +44,9 @@ Sniffers::Sniffers() : starts_(std::make_unique<FunctionStarts>()) {
                 .locus = Locus::kGlobal,
                 .sniffer = std::make_unique<PrologueSniffer>(*starts_)})
                .ok());
-  JP_CHECK(add({.name = "v8",
-                .locus = Locus::kProgramSpace,
-                .sniffer = std::make_unique<V8Sniffer>(*starts_)})
-               .ok());
+  JP_CHECK(
+      add({.name = "v8", .locus = Locus::kProgramSpace, .sniffer = std::make_unique<V8Sniffer>(*starts_)})
+          .ok());
 }
 
 Status Sniffers::add(Entry entry, bool replace) {

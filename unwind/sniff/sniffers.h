@@ -28,8 +28,8 @@ enum class SnifferRefusal : uint8_t {
 // "gave no rip and rsp", …
 const char* text_of(SnifferRefusal refusal);
 
-// The sniffers of a report. Holds some from the start: "cfi" (object file: the unwind tables of every ELF file
-// and of code made at run time), "fixed-frame" and "v8" (program space), "prologue" and "frame-pointer"
+// The sniffers of a report. Holds some from the start: "cfi" (object file: the unwind tables of every ELF
+// file and of code made at run time), "fixed-frame" and "v8" (program space), "prologue" and "frame-pointer"
 // (global). Filled before the first walk, then shared by all threads unchanged.
 class Sniffers {
  public:

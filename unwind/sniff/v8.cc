@@ -58,8 +58,8 @@ std::optional<UnwindInfo> leave_by_frame_pointer(const PendingFrame& frame) {
   return caller_at(*fp + 16, return_pc.value(), callers_fp.value());
 }
 
-// Sparkplug's code begins with mov $frame_size,%ebx; movabs $feedback,%r12; call BaselineOutOfLinePrologue, and
-// that sets up the frame.
+// Sparkplug's code begins with mov $frame_size,%ebx; movabs $feedback,%r12; call BaselineOutOfLinePrologue,
+// and that sets up the frame.
 constexpr uint64_t kBaselineStart = 20;
 
 bool is_baseline(std::string_view name) { return begins_with_one_of(name, {"JS:^", "Eval:^", "Script:^"}); }
@@ -110,8 +110,9 @@ uint64_t longest_frameless_start(std::string_view name) {
 
 std::optional<UnwindInfo> leave_made_at_run_time(const PendingFrame& frame, const JitCode& code) {
   uint64_t offset = frame.place().position.value;
-  bool may_lack_frame = frame.place().is_exact ? code.bytes.empty() && offset < longest_frameless_start(code.name)
-                                               : is_baseline(code.name) && offset + 1 == kBaselineStart;
+  bool may_lack_frame = frame.place().is_exact
+                            ? code.bytes.empty() && offset < longest_frameless_start(code.name)
+                            : is_baseline(code.name) && offset + 1 == kBaselineStart;
   if (!may_lack_frame) return std::nullopt;
   return leave_without_frame(frame);
 }
