@@ -252,50 +252,60 @@ std::optional<DebugLink> ElfFile::debug_link() const {
   return DebugLink{std::string(name), crc};
 }
 
-std::vector<ElfSymbol> ElfFile::code_symbols() const {
-  std::vector<ElfSymbol> symbols;
+// Calls `visit` for every defined symbol of all tables, with the table's strings, until it returns true.
+// Tables that claim more bytes together than the file has are not all there: some overlap, thousands of them
+// maybe.
+template <class Visit>
+void ElfFile::visit_symbols(Visit visit) const {
+  uint64_t budget = image().size();
   for (const ElfSection& section : sections_) {
     if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
     if (section.link >= sections_.size()) continue;
     Bytes strings = raw(sections_[section.link]);
-    ByteReader reader(raw(section));
+    Bytes table = raw(section);
+    if (table.size() > budget) return;
+    budget -= table.size();
+    ByteReader reader(table);
     while (reader.remaining() >= sizeof(Elf64_Sym)) {
       auto symbol = reader.read<Elf64_Sym>();
-      uint8_t type = ELF64_ST_TYPE(symbol.st_info);
-      if (symbol.st_shndx == SHN_UNDEF || symbol.st_name == 0) continue;
-      bool in_code = symbol.st_shndx < sections_.size() && (sections_[symbol.st_shndx].flags & SHF_EXECINSTR);
-      if (type != STT_FUNC && type != STT_GNU_IFUNC && !(type == STT_NOTYPE && in_code)) continue;
-      std::string_view name = text_at(strings, symbol.st_name);
-      if (name.empty()) continue;
-      symbols.push_back({.start = {symbol.st_value},
-                         .size = symbol.st_size,
-                         .name = name,
-                         .type = type,
-                         .binding = static_cast<uint8_t>(ELF64_ST_BIND(symbol.st_info))});
+      if (symbol.st_shndx != SHN_UNDEF && visit(symbol, strings)) return;
     }
   }
+}
+
+namespace {
+
+ElfSymbol symbol_of(const Elf64_Sym& symbol, std::string_view name) {
+  return {.start = {symbol.st_value},
+          .size = symbol.st_size,
+          .name = name,
+          .type = static_cast<uint8_t>(ELF64_ST_TYPE(symbol.st_info)),
+          .binding = static_cast<uint8_t>(ELF64_ST_BIND(symbol.st_info))};
+}
+
+}  // namespace
+
+std::vector<ElfSymbol> ElfFile::code_symbols() const {
+  std::vector<ElfSymbol> symbols;
+  visit_symbols([&](const Elf64_Sym& symbol, Bytes strings) {
+    uint8_t type = ELF64_ST_TYPE(symbol.st_info);
+    bool in_code = symbol.st_shndx < sections_.size() && (sections_[symbol.st_shndx].flags & SHF_EXECINSTR);
+    bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && in_code);
+    std::string_view name = is_code && symbol.st_name != 0 ? text_at(strings, symbol.st_name) : "";
+    if (!name.empty()) symbols.push_back(symbol_of(symbol, name));
+    return false;
+  });
   return symbols;
 }
 
 std::optional<ElfSymbol> ElfFile::find_data_symbol(std::string_view name) const {
-  for (const ElfSection& section : sections_) {
-    if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
-    if (section.link >= sections_.size()) continue;
-    Bytes strings = raw(sections_[section.link]);
-    ByteReader reader(raw(section));
-    while (reader.remaining() >= sizeof(Elf64_Sym)) {
-      auto symbol = reader.read<Elf64_Sym>();
-      uint8_t type = ELF64_ST_TYPE(symbol.st_info);
-      if (type != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || !is_text_at(strings, symbol.st_name, name))
-        continue;
-      return ElfSymbol{.start = {symbol.st_value},
-                       .size = symbol.st_size,
-                       .name = text_at(strings, symbol.st_name),
-                       .type = type,
-                       .binding = static_cast<uint8_t>(ELF64_ST_BIND(symbol.st_info))};
-    }
-  }
-  return std::nullopt;
+  std::optional<ElfSymbol> found;
+  visit_symbols([&](const Elf64_Sym& symbol, Bytes strings) {
+    bool is_it = ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && is_text_at(strings, symbol.st_name, name);
+    if (is_it) found = symbol_of(symbol, text_at(strings, symbol.st_name));
+    return is_it;
+  });
+  return found;
 }
 
 }  // namespace jitprof

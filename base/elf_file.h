@@ -107,6 +107,8 @@ class ElfFile {
 
  private:
   ElfFile() = default;
+  template <class Visit>
+  void visit_symbols(Visit visit) const;
   bool is_linked_at(ElfAddr position) const;
   void read_segments(uint64_t table, uint64_t entry_size, uint64_t count);
   void read_sections(uint64_t table, uint64_t entry_size, uint64_t count, uint64_t names_index);

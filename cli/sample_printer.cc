@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/one_line.h"
+#include "symbolize/jit_name.h"
 #include "unwind/cfi/rule_text.h"
 
 namespace jitprof {
@@ -92,7 +93,7 @@ std::string SamplePrinter::describe_lines(const Frame& frame) {
     text += position + on_one_line(names_.name(line.function));
     if (is_physical && named.offset > 0) text += "+" + hex(named.offset);
     if (line.line > 0) text += " " + on_one_line(names_.text(line.file)) + ":" + std::to_string(line.line);
-    text += is_physical ? " (" + module_name(frame) + ")\n" : " (inlined)\n";
+    text += is_physical ? " (" + place_of(frame) + ")\n" : " (inlined)\n";
   }
   return text;
 }
@@ -122,6 +123,14 @@ std::string SamplePrinter::describe_walk(const Frame& frame, const WalkedFrame& 
       text += std::string(" ") + name_of(number) + "=" + hex(*value);
   }
   return text + '\n';
+}
+
+// The module, or what kind of code made at run time it is.
+std::string SamplePrinter::place_of(const Frame& frame) const {
+  const Module* module = frame.module.is_none() ? nullptr : &playback_.modules.module(frame.module);
+  if (module == nullptr || module->jit == nullptr) return module_name(frame);
+  std::string tier = read_jit_name(module->jit->name).tier;
+  return tier.empty() ? "[jit]" : "[jit, " + tier + "]";
 }
 
 std::string SamplePrinter::module_name(const Frame& frame) const {

@@ -26,6 +26,7 @@ class SamplePrinter {
   std::string describe(const Frame& frame, const WalkedFrame& walked);
   std::string describe_lines(const Frame& frame);
   std::string describe_walk(const Frame& frame, const WalkedFrame& walked) const;
+  std::string place_of(const Frame& frame) const;
   std::string module_name(const Frame& frame) const;
   const SymbolizedFrame& symbolized(const Frame& frame);
 

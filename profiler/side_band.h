@@ -25,7 +25,7 @@ struct Mapping {
   uint32_t device_minor = 0;
   uint64_t inode = 0;
   uint32_t protection = 0;  // PROT_*
-  uint64_t time_ns = 0;  // when it was made, or seen
+  uint64_t time_ns = 0;     // when it was made, or seen
   std::string_view path;
 
   // Whether code in it can come from nowhere but a compiler in the process: no file, or one that is only

@@ -68,15 +68,19 @@ size_t end_of_function(std::string_view text) {
   for (std::string_view word : {"get ", "set ", "async ", "bound "}) {
     if (text.starts_with(word)) from = word.size();
   }
-  return text.find(' ', from);
+  size_t end = text.find(' ', from);
+  // A function may be called "get".
+  return end == std::string_view::npos ? text.find(' ') : end;
 }
 
 void read_script_name(std::string_view text, JitName& name) {
   name.tier = take_tier(text);
   if (name.tier.empty() && read_wasm_name(text, name)) return;
-  uint32_t column = 0;
+  // V8 10 leaves the column out.
+  uint32_t last = 0;
   std::string_view before = text;
-  bool is_placed = take_number(before, column) && take_number(before, name.line);
+  bool is_placed = take_number(before, last);
+  if (is_placed && !take_number(before, name.line)) name.line = last;
   size_t space = is_placed ? end_of_function(before) : std::string_view::npos;
   if (space == std::string_view::npos) {
     name.line = 0;
@@ -95,7 +99,8 @@ bool read_v8_name(std::string_view text, JitName& name) {
   for (std::string_view kind : kScripts) {
     if (!text.starts_with(kind)) continue;
     read_script_name(text.substr(kind.size()), name);
-    if (name.function.empty()) name.function = kind == "JS:" ? "(anonymous)" : "(top level)";
+    if (name.function.empty())
+      name.function = kind == "Script:" || kind == "Eval:" ? "(top level)" : "(anonymous)";
     return true;
   }
   constexpr std::string_view kBuiltin = "Builtin:";
@@ -122,7 +127,11 @@ JitName read_jit_name(std::string_view published) {
   JitName name;
   if (read_v8_name(published, name) || read_python_name(published, name)) return name;
   name = JitName();
-  if (published.starts_with("_Z")) name.function = without_abi_tags(demangle(published).name);
+  // numba calls its wrappers "cpython." and "cfunc." and the mangled name.
+  size_t mangled = published.find("_Z");
+  bool is_mangled = mangled == 0 || (mangled != std::string_view::npos && published[mangled - 1] == '.');
+  std::string demangled = is_mangled ? without_abi_tags(demangle(published.substr(mangled)).name) : "";
+  if (!demangled.empty()) name.function = std::string(published.substr(0, mangled)) + demangled;
   if (name.function.empty()) name.function = published.empty() ? "<unnamed>" : published;
   return name;
 }

@@ -15,7 +15,8 @@ SourceFrame source_at(const JitCode& code, uint64_t offset, Names& names) {
   auto row = std::upper_bound(code.lines.begin(), code.lines.end(), offset, starts_behind);
   if (row == code.lines.begin()) return source;
   --row;
-  if (row->file < code.files.size()) source.file = names.intern(code.files[row->file]);
+  if (row->file < code.files.size() && !code.files[row->file].empty())
+    source.file = names.intern(code.files[row->file]);
   source.line = row->line;
   source.column = row->column;
   return source;
@@ -55,7 +56,10 @@ SymbolizedFrame symbolize_jit_code(const JitCode& code, ElfAddr offset, Names& n
     if (!frame.lines.empty()) return frame;
   }
   SourceFrame source = source_at(code, offset.value, names);
-  source.function = names.add(function_of_jit_name(code.name, names));
+  Function function = function_of_jit_name(code.name, names);
+  // V8 11.3 loses the file names of some line tables.
+  if (source.file.is_none()) source.file = function.file;
+  source.function = names.add(function);
   frame.lines.push_back(source);
   return frame;
 }

@@ -5,6 +5,7 @@
 
 #include "symbolize/demangler.h"
 #include "symbolize/function_namer.h"
+#include "symbolize/jit_name.h"
 #include "symbolize/jit_symbols.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/module_symbols.h"
@@ -70,7 +71,7 @@ SymbolizedFrame Symbolizer::symbolize_jit(const Module& module, ElfAddr position
   for (SourceFrame& line : frame.lines) {
     Function function = names_.function(line.function);
     std::string name(names_.text(function.name));
-    std::string plain = without_abi_tags(name);
+    std::string plain = without_abi_tags(read_jit_name(name).function);
     if (plain == name) continue;
     function.name = names_.intern(plain);
     line.function = names_.add(function);

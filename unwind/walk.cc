@@ -201,7 +201,7 @@ class Walk {
                         .low = at_.low,
                         .module = &modules.module(place.module),
                         .position = place.position},
-                       followed, all, memory_, process_, modules);
+                       followed, follows_all_, all, memory_, process_, modules);
     auto info = places_.sources().sniffers.entry(id).sniffer->unwind(frame);
     if (!info || info->stop) return info;
     auto refusal = refusal_of(*info);
@@ -225,19 +225,8 @@ class Walk {
   Stop step_by_answer(const CodePlace& place, SnifferId id, const UnwindInfo& info) {
     visit(place, info.id.cfa, nullptr);
     if (info.stop) return info.stop;
-    Registers caller = info.caller;
-    if (info.keeps_callee_saved) keep_callee_saved(caller);
-    move_to(caller, info.id.cfa, info.caller_was_interrupted, id);
+    move_to(info.caller, info.id.cfa, info.caller_was_interrupted, id);
     return std::nullopt;
-  }
-
-  void keep_callee_saved(Registers& caller) const {
-    Registers followed = followed_registers();
-    for (unsigned i = 0; i < kRegisterCount; ++i) {
-      auto number = static_cast<Register>(i);
-      auto value = followed.find(number);
-      if (value && is_callee_saved(number) && !caller.knows(number)) caller.set(number, *value);
-    }
   }
 
   Stop end_at(const CodePlace& place, StopReason reason) {

@@ -3,47 +3,61 @@
 #include "tests/catch.h"
 #include "tests/run_program.h"
 #include "tests/temp_dir.h"
+#include "tests/unwind/stepped_scenario.h"
 #include "tests/unwind/stopped_program.h"
 
 namespace jitprof {
 namespace {
 
 using tests::KeptWalk;
+using tests::SteppedScenario;
 using tests::StoppedProgram;
 using tests::TempDir;
 
-std::string build_callbacks(const TempDir& folder) {
+std::string build_callbacks(const TempDir& folder, const std::string& frames = "-fomit-frame-pointer") {
   std::string program = folder.file("callbacks");
-  tests::compile("gcc", {"-O2"}, {"traps/callbacks.c", "traps/no_cfi.S"}, program);
+  tests::compile("gcc", {"-O2", frames}, {"traps/callbacks.c", "traps/no_cfi.S"}, program);
   return program;
 }
 
-std::string sniffer_of(const tests::KeptFrame& kept) { return Sniffers().entry({kept.frame.sniffer}).name; }
-
 }  // namespace
 
-TEST_CASE("assembly without CFI whose rbp holds a number is left by what it did, marked") {
+TEST_CASE("hand-written assembly without CFI is left by what its code does, marked") {
   TempDir folder;
   StoppedProgram stopped({build_callbacks(folder), "without_cfi"});
   KeptWalk walk = stopped.walk();
-  REQUIRE(walk.frames.size() >= 5);
   CHECK(walk.stop == StopReason::kReachedRoot);
   CHECK(stopped.names_of(walk).starts_with("stops;called_back;without_cfi;main;"));
-  CHECK(sniffer_of(walk.frames[2]) == "cfi");
-  CHECK(sniffer_of(walk.frames[3]) == "prologue");
-  CHECK(sniffer_of(walk.frames[4]) == "cfi");
+  REQUIRE(walk.frames.size() >= 5);
+  CHECK(walk.frames[3].frame.sniffer == Sniffers::kPrologue.index);
+  CHECK(walk.frames[4].frame.sniffer == Sniffers::kCfi.index);
 }
 
-TEST_CASE("assembly without CFI and without a symbol is left by its frame pointer, marked") {
+TEST_CASE("the walk is right at every instruction of assembly without CFI") {
+  TempDir folder;
+  // Where the callers have frame pointers, the frame pointer leads past the assembly's own caller.
+  std::string frames = GENERATE(as<std::string>(), "-fomit-frame-pointer", "-fno-omit-frame-pointer");
+  SteppedScenario stepped({build_callbacks(folder, frames), "assembly"});
+  CHECK(stepped.first_walk().stop == StopReason::kReachedRoot);
+  CHECK(stepped.faults() == "");
+  CHECK(stepped.without_cfi() == "");
+  for (const char* function :
+       {"pushes", "frameless", "subtracts", "leaves_early", "jumps_on", "moves_pointer", "callbacks"}) {
+    INFO(function);
+    CHECK(stepped.stepped_in(function));
+  }
+}
+
+TEST_CASE("assembly with a frame pointer is left by what its code does as well") {
   TempDir folder;
   StoppedProgram stopped({build_callbacks(folder), "frame_pointer"});
   KeptWalk walk = stopped.walk();
   REQUIRE(walk.frames.size() >= 5);
   CHECK(walk.stop == StopReason::kReachedRoot);
-  CHECK(stopped.names_of(walk).starts_with("stops;called_back;main;"));
-  CHECK(sniffer_of(walk.frames[2]) == "cfi");
-  CHECK(sniffer_of(walk.frames[3]) == "frame-pointer");
-  CHECK(sniffer_of(walk.frames[4]) == "cfi");
+  CHECK(stopped.names_of(walk).starts_with("stops;called_back;without_cfi_by_frame_pointer;main;"));
+  CHECK(walk.frames[2].frame.sniffer == Sniffers::kCfi.index);
+  CHECK(walk.frames[3].frame.sniffer == Sniffers::kPrologue.index);
+  CHECK(walk.frames[4].frame.sniffer == Sniffers::kCfi.index);
 }
 
 TEST_CASE("a thread's first function whose CFI lacks the mark of an end is no root and no loop") {

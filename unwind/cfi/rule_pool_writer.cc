@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unwind/cfi/rule_pool_writer.h"
 
+#include <algorithm>
+#include <ranges>
+
 namespace jitprof {
+namespace {
+
+// In the order in which prologues push them, so that the rows of one prologue begin with each other's lists.
+bool is_pushed_before(const RegisterRule& a, const RegisterRule& b) {
+  bool is_return_address = a.number == Register::rip;
+  if (is_return_address != (b.number == Register::rip)) return is_return_address;
+  return a.offset > b.offset;
+}
+
+}  // namespace
 
 void RulePoolWriter::add(const FrameState& state) {
   Draft draft;
@@ -18,8 +31,9 @@ void RulePoolWriter::add(const FrameState& state) {
     RegisterRule rule = register_rule(static_cast<Register>(i), state.columns[i], draft);
     if (rule != unmentioned(rule.number)) registers.push_back(rule);
   }
-  draft.register_count = registers.size();
-  draft.first_register = place_of(registers);
+  std::ranges::stable_sort(registers, is_pushed_before);
+  draft.rule.register_count = static_cast<uint8_t>(registers.size());
+  draft.registers = &*register_lists_.try_emplace(std::move(registers), 0).first;
   drafts_.push_back(draft);
 }
 
@@ -40,14 +54,24 @@ uint8_t RulePoolWriter::add_expression(ExpressionNumber number, Draft& draft) {
   return static_cast<uint8_t>(draft.expression_count++);
 }
 
-size_t RulePoolWriter::place_of(const std::vector<RegisterRule>& registers) {
-  auto [place, is_new] = register_places_.try_emplace(registers, pool_.registers.size());
-  if (is_new) pool_.registers.insert(pool_.registers.end(), registers.begin(), registers.end());
-  return place->second;
+// The longest first: a list that another one begins with has its place there.
+void RulePoolWriter::place_registers() {
+  std::span<const RegisterRule> last;
+  size_t last_place = 0;
+  for (auto& [list, place] : std::views::reverse(register_lists_)) {
+    bool is_in_last = list.size() <= last.size() && std::ranges::equal(list, last.first(list.size()));
+    if (!is_in_last) {
+      last_place = pool_.registers.size();
+      pool_.registers.insert(pool_.registers.end(), list.begin(), list.end());
+      last = list;
+    }
+    place = last_place;
+  }
+  pool_.registers.shrink_to_fit();
 }
 
 RulePool RulePoolWriter::finish() && {
-  pool_.registers.shrink_to_fit();
+  place_registers();
   pool_.ops.shrink_to_fit();
   for (auto [first, count] : expressions_) {
     pool_.expressions.push_back(Expression(pool_.ops).subspan(first, count));
@@ -55,8 +79,7 @@ RulePool RulePoolWriter::finish() && {
   pool_.expressions.shrink_to_fit();
   pool_.rules.reserve(drafts_.size());
   for (Draft& draft : drafts_) {
-    draft.rule.register_count = static_cast<uint8_t>(draft.register_count);
-    draft.rule.first_register = pool_.registers.data() + draft.first_register;
+    draft.rule.first_register = pool_.registers.data() + draft.registers->second;
     draft.rule.expressions = pool_.expressions.data() + draft.first_expression;
     pool_.rules.push_back(draft.rule);
   }

@@ -24,22 +24,23 @@ class RulePoolWriter {
   RulePool finish() &&;
 
  private:
+  using RegisterLists = std::map<std::vector<RegisterRule>, size_t>;  // and where each is in the pool
   struct Draft {
     UnwindRule rule;
-    size_t first_register = 0, register_count = 0;
+    const RegisterLists::value_type* registers = nullptr;
     size_t first_expression = 0, expression_count = 0;
   };
 
   RegisterRule register_rule(Register number, const ColumnRule& column, Draft& draft);
   uint8_t add_expression(ExpressionNumber number, Draft& draft);
-  size_t place_of(const std::vector<RegisterRule>& registers);
+  void place_registers();
 
   const ExpressionPool& source_;
   RulePool pool_;
   std::vector<Draft> drafts_;
   std::vector<std::pair<size_t, size_t>> expressions_;  // first op and count of each Expression to come
   std::map<ExpressionNumber, size_t> op_places_;
-  std::map<std::vector<RegisterRule>, size_t> register_places_;
+  RegisterLists register_lists_;
 };
 
 }  // namespace jitprof

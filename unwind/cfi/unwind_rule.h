@@ -60,7 +60,7 @@ struct UnwindRule {
   const RegisterRule* first_register = nullptr;
   const Expression* expressions = nullptr;
 
-  // That differ from unmentioned(), by number; rip is the return address.
+  // That differ from unmentioned(); rip, the return address, comes first.
   std::span<const RegisterRule> registers() const { return {first_register, register_count}; }
   RegisterRule of(Register number) const {
     for (const RegisterRule& rule : registers()) {
@@ -68,11 +68,10 @@ struct UnwindRule {
     }
     return unmentioned(number);
   }
-  // Nothing called this frame. rip has the highest number, so its rule is the last.
+  // Nothing called this frame.
   bool is_root() const {
     if (register_count == 0) return false;
-    const RegisterRule& last = first_register[register_count - 1];
-    return last.number == Register::rip && last.kind == RegisterRule::Kind::kUndefined;
+    return first_register->number == Register::rip && first_register->kind == RegisterRule::Kind::kUndefined;
   }
 };
 static_assert(sizeof(UnwindRule) == 24 && kRegisterCount < 64);

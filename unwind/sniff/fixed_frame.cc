@@ -50,9 +50,9 @@ std::optional<UnwindInfo> FixedFrameSniffer::unwind(const PendingFrame& frame) c
     info.stop = StopReason::kTruncated;
     return info;
   }
+  info.caller = frame.callee_saved();
   info.caller.set(Register::rip, return_pc.value());
   info.caller.set(Register::rsp, info.id.cfa.value);
-  info.keeps_callee_saved = true;
   return info;
 }
 

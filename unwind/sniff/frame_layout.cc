@@ -2,6 +2,7 @@
 #include "unwind/sniff/frame_layout.h"
 
 #include <algorithm>
+#include <array>
 
 #include "unwind/sniff/frame_positions.h"
 #include "unwind/sniff/instruction.h"
@@ -16,48 +17,40 @@ constexpr uint64_t kFarthest = 64 << 10;
 // What jumps forward found, until the places are reached where they lead.
 class Arrivals {
  public:
-  struct Arrival {
-    FramePositions positions;
-    bool is_guess = false;
-  };
   // Whether there was room.
-  bool add(uint32_t offset, const FramePositions& positions, bool is_guess) {
+  bool add(uint32_t offset, const FramePositions& positions) {
     if (count_ == queue_.size()) return false;
     auto state = intern(positions);
     if (!state) return false;
     ++uses_[*state];
-    queue_[count_++] = {offset, *state, is_guess};
-    std::push_heap(queue_.begin(), end(), is_later);
+    queue_[count_++] = {offset, *state};
+    std::push_heap(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(count_), is_later);
     return true;
   }
   std::optional<uint32_t> next() const {
     return count_ == 0 ? std::nullopt : std::optional(queue_[0].offset);
   }
-  // One that was found for the next place, a guess only if all are; forgets all of that place.
-  Arrival take() {
+  // The first that was found for the next place, and forgets all of that place.
+  FramePositions take() {
     uint32_t offset = queue_[0].offset;
-    Arrival taken{states_[queue_[0].state], queue_[0].is_guess};
+    FramePositions first = states_[queue_[0].state];
     while (count_ > 0 && queue_[0].offset == offset) {
-      std::pop_heap(queue_.begin(), end(), is_later);
-      const Queued& other = queue_[static_cast<size_t>(--count_)];
-      if (taken.is_guess && !other.is_guess) taken = {states_[other.state], false};
-      --uses_[other.state];
+      std::pop_heap(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(count_), is_later);
+      --uses_[queue_[--count_].state];
     }
-    return taken;
+    return first;
   }
 
  private:
-  struct Queued {
+  struct Arrival {
     uint32_t offset = 0;
-    uint8_t state = 0;
-    bool is_guess = false;
+    uint32_t state = 0;
   };
-  static constexpr size_t kStates = 48;  // a function has few distinct ones
-  static bool is_later(const Queued& left, const Queued& right) { return left.offset > right.offset; }
-  Queued* end() { return queue_.begin() + count_; }
-  std::optional<uint8_t> intern(const FramePositions& positions) {
-    std::optional<uint8_t> free;
-    for (uint8_t i = 0; i < kStates; ++i) {
+  static bool is_later(const Arrival& left, const Arrival& right) { return left.offset > right.offset; }
+  // A function has few distinct ones.
+  std::optional<uint32_t> intern(const FramePositions& positions) {
+    std::optional<uint32_t> free;
+    for (uint32_t i = 0; i < states_.size(); ++i) {
       if (uses_[i] == 0) {
         if (!free) free = i;
       } else if (states_[i] == positions) {
@@ -68,139 +61,121 @@ class Arrivals {
     return free;
   }
 
-  std::array<Queued, 1024> queue_;  // a heap
+  std::array<Arrival, 1024> queue_;  // a heap
   size_t count_ = 0;
-  std::array<FramePositions, kStates> states_;
-  std::array<uint32_t, kStates> uses_{};
+  std::array<FramePositions, 48> states_;
+  std::array<uint32_t, 48> uses_{};
 };
 
 // Goes once through a function's code.
 class Scan {
  public:
-  struct Found {
-    FramePositions positions;
-    // Where the code begins that only a guess says the state of; behind it lies what was looked for.
-    std::optional<uint64_t> guessed_from;
-  };
+  explicit Scan(Bytes code) : code_(code) {}
 
-  Scan(Bytes code, Begins begins) : code_(code), positions_(begins) {}
-
-  // A jump from farther on leads there.
-  void expect(uint64_t offset, const FramePositions& positions) {
-    has_all_arrivals_ &= arrivals_.add(static_cast<uint32_t>(offset), positions, false);
-  }
-
-  std::optional<Found> find(uint64_t wanted, CallState state) {
+  std::optional<FrameLayout> find(uint64_t wanted, CallState state) {
     while (at_ <= wanted) {
-      auto its = next_instruction();
-      if (!its || at_ > wanted) return std::nullopt;
-      if (wanted < at_ + its->size) {
-        bool is_it = state == CallState::kAtInstruction ? wanted == at_
-                                                        : is_call(*its) && wanted == at_ + its->size - 1;
-        return is_it ? std::optional(Found{positions_, guessed_from_}) : std::nullopt;
+      arrive();
+      auto instruction = decode_instruction(code_.subspan(at_));
+      if (!is_reached_ && (!instruction || overlaps_arrival(*instruction))) {
+        // A table of constants between code.
+        auto next = arrivals_.next();
+        if (!next) return std::nullopt;
+        at_ = *next;
+        continue;
       }
-      if (!pass(*its)) return std::nullopt;
-    }
-    return std::nullopt;
-  }
-
-  // Goes on to the code's end for a jump back to [from, to] that is no guess itself: where it leads, and with
-  // what.
-  struct Backward {
-    uint64_t to;
-    FramePositions positions;
-  };
-  std::optional<Backward> find_jump_back(uint64_t from, uint64_t to) {
-    while (auto its = next_instruction()) {
-      bool jumps = its->kind == Kind::kJump || its->kind == Kind::kBranch;
-      uint64_t target = at_ + static_cast<uint64_t>(its->value);
-      if (jumps && !guessed_from_ && target >= from && target <= to) return Backward{target, positions_};
-      if (!pass(*its)) break;
+      if (!instruction) return std::nullopt;
+      if (wanted < at_ + instruction->size) {
+        bool is_call = instruction->kind == Kind::kCall || instruction->kind == Kind::kCallFar;
+        bool is_it = state == CallState::kAtInstruction ? wanted == at_
+                                                        : is_call && wanted == at_ + instruction->size - 1;
+        return is_it && !is_lost_ ? positions_.layout(state) : std::nullopt;
+      }
+      if (!pass(*instruction)) return std::nullopt;
+      at_ += instruction->size;
     }
     return std::nullopt;
   }
 
  private:
-  static bool is_call(const Instruction& its) {
-    return its.kind == Kind::kCall || its.kind == Kind::kIndirectCall;
-  }
-
-  std::optional<Instruction> next_instruction() {
-    while (at_ < code_.size()) {
-      arrive();
-      auto its = decode_instruction(code_.subspan(at_));
-      auto next = arrivals_.next();
-      bool is_no_code = !is_reached_ && (!its || (next && *next < at_ + its->size));
-      if (!is_no_code) return its;
-      // A table of constants between code.
-      if (!next) return std::nullopt;
-      at_ = *next;
-    }
-    return std::nullopt;
-  }
-
   void arrive() {
     while (auto next = arrivals_.next()) {
       if (*next > at_) return;
-      Arrivals::Arrival found = arrivals_.take();
+      FramePositions found = arrivals_.take();
       if (*next < at_) continue;  // into the midst of an instruction
       // A call that never returns ends its path.
-      bool is_better = guessed_from_ && !found.is_guess;
-      if (!is_reached_ || is_behind_call_ || is_better) {
-        positions_ = found.positions;
-        if (!found.is_guess) {
-          guessed_from_.reset();
-        } else if (!guessed_from_) {
-          guessed_from_ = at_;
-        }
-      }
+      if (!is_reached_ || is_behind_call_) positions_ = found;
       is_reached_ = true;
+      is_lost_ = false;
       is_in_epilogue_ = false;
     }
   }
 
+  bool overlaps_arrival(const Instruction& instruction) const {
+    auto next = arrivals_.next();
+    return next && *next < at_ + instruction.size;
+  }
+
   // false: what follows cannot be known.
   bool pass(const Instruction& its) {
+    if (its.kind == Kind::kNothing) return true;
     note_epilogue(its);
-    is_behind_call_ = is_call(its) || (is_behind_call_ && its.kind == Kind::kNop);
-    if (is_call(its)) is_in_epilogue_ = false;
-    bool goes_on = true;
+    is_behind_call_ = false;
     switch (its.kind) {
       case Kind::kBranch:
         is_in_epilogue_ = false;
-        if (its.value < 0 && touched_) positions_.set_rsp_to(*touched_);
-        note_target(its);
+        if (its.value < 0) {
+          if (touched_) positions_.set_rsp_to(*touched_);
+        } else {
+          note_target(its);
+        }
         break;
       case Kind::kJump:
         note_target(its);
-        goes_on = false;
-        break;
-      case Kind::kIndirectJump:
+        return leave();
+      case Kind::kJumpFar:
+        if (!positions_.is_empty() && !is_lost_) at_switch_ = positions_;
+        return leave();
       case Kind::kReturn:
       case Kind::kTrap:
-        goes_on = false;
-        break;
+        return leave();
       default:
         positions_.follow(its);
+        has_frame_ |= !positions_.is_empty();
+        is_behind_call_ = its.kind == Kind::kCall || its.kind == Kind::kCallFar;
+        if (is_behind_call_) is_in_epilogue_ = false;
     }
     note_touched(its);
-    at_ += its.size;
-    return goes_on || leave();
+    return true;
   }
 
   void note_target(const Instruction& its) {
-    if (its.value <= 0 || at_ + static_cast<uint64_t>(its.value) >= code_.size()) return;
-    uint64_t target = at_ + static_cast<uint64_t>(its.value);
-    has_all_arrivals_ &= arrivals_.add(static_cast<uint32_t>(target), positions_, guessed_from_.has_value());
+    if (is_lost_) return;
+    auto target = static_cast<int64_t>(at_) + its.value;
+    if (target > static_cast<int64_t>(at_) && target < static_cast<int64_t>(code_.size()))
+      has_all_arrivals_ &= arrivals_.add(static_cast<uint32_t>(target), positions_);
   }
 
   // What comes next is not reached from here.
   bool leave() {
     is_reached_ = false;
-    if (positions_.is_empty() && before_epilogue_) positions_ = *before_epilogue_;
+    if (positions_.is_empty()) {
+      if (is_in_epilogue_)
+        positions_ = before_epilogue_;
+      else
+        is_lost_ = has_frame_;
+    }
+    take_switch();
     is_in_epilogue_ = false;
-    if (!guessed_from_) guessed_from_ = at_;
     return has_all_arrivals_;
+  }
+
+  // A switch leads to code behind paths that jumped back in the midst of pushing arguments.
+  void take_switch() {
+    if (!at_switch_) return;
+    auto depth = positions_.from_cfa(Register::rsp), at_switch = at_switch_->from_cfa(Register::rsp);
+    if (depth == at_switch) return;
+    is_lost_ = !depth || !at_switch || *depth < *at_switch;
+    positions_ = *at_switch_;
   }
 
   void note_epilogue(const Instruction& its) {
@@ -228,10 +203,13 @@ class Scan {
   uint64_t at_ = 0;
   FramePositions positions_;
   bool is_reached_ = true;
-  std::optional<uint64_t> guessed_from_;
+  // Behind the end of a path that never made the function's frame comes code that may have it or not.
+  bool is_lost_ = false;
+  bool has_frame_ = false;
   bool is_behind_call_ = false;
   bool is_in_epilogue_ = false;
-  std::optional<FramePositions> before_epilogue_;
+  FramePositions before_epilogue_;
+  std::optional<FramePositions> at_switch_;  // the last one
   std::optional<Register> touched_;
   Arrivals arrivals_;
   bool has_all_arrivals_ = true;
@@ -239,21 +217,9 @@ class Scan {
 
 }  // namespace
 
-std::optional<FrameLayout> decode_frame(Bytes code, uint64_t offset, CallState state, Begins begins) {
+std::optional<FrameLayout> decode_frame(Bytes code, uint64_t offset, CallState state) {
   if (offset >= code.size() || offset >= kFarthest) return std::nullopt;
-  code = code.first(std::min(code.size(), kFarthest));
-  Scan scan(code, begins);
-  auto found = scan.find(offset, state);
-  if (found && found->guessed_from) {
-    if (auto jump = scan.find_jump_back(*found->guessed_from, offset)) {
-      Scan again(code, begins);
-      again.expect(jump->to, jump->positions);
-      found = again.find(offset, state);
-    }
-  }
-  auto layout = found ? found->positions.layout(state) : std::nullopt;
-  if (layout) layout->is_guess = found->guessed_from.has_value();
-  return layout;
+  return Scan(code.first(std::min<uint64_t>(code.size(), 2 * kFarthest))).find(offset, state);
 }
 
 }  // namespace jitprof

@@ -4,12 +4,12 @@
 namespace jitprof {
 namespace {
 
-UnwindInfo caller_at(RuntimeAddr cfa, uint64_t return_pc) {
+UnwindInfo caller_at(RuntimeAddr cfa, uint64_t return_pc, const PendingFrame& frame) {
   UnwindInfo info;
   info.id.cfa = cfa;
+  info.caller = frame.callee_saved();
   info.caller.set(Register::rip, return_pc);
   info.caller.set(Register::rsp, cfa.value);
-  info.keeps_callee_saved = true;
   return info;
 }
 
@@ -21,7 +21,7 @@ std::optional<UnwindInfo> leave_frameless(const PendingFrame& frame) {
   if (!sp) return std::nullopt;
   Recovered return_pc = frame.read({*sp});
   if (!return_pc.ok() || !frame.is_behind_call({return_pc.value()})) return std::nullopt;
-  return caller_at({*sp + 8}, return_pc.value());
+  return caller_at({*sp + 8}, return_pc.value(), frame);
 }
 
 // "push %rbp; mov %rsp,%rbp" at the start, "ret" at the end: code of which the bounds are known, but not the
@@ -45,7 +45,7 @@ std::optional<UnwindInfo> leave_at_edge(const PendingFrame& frame) {
   }
   Recovered return_pc = frame.read({slot});
   if (!return_pc.ok() || !frame.can_be_return_address({return_pc.value()})) return std::nullopt;
-  return caller_at({slot + 8}, return_pc.value());
+  return caller_at({slot + 8}, return_pc.value(), frame);
 }
 
 }  // namespace

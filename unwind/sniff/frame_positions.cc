@@ -19,15 +19,9 @@ std::optional<int64_t> minus(std::optional<int32_t> from_cfa, int64_t bytes) {
 
 }  // namespace
 
-FramePositions::FramePositions(Begins begins) {
+FramePositions::FramePositions() {
   from_cfa_.fill(kNowhere);
-  if (begins == Begins::kCalled) {
-    from_cfa_[index(Register::rsp)] = 8;
-  } else {
-    from_cfa_[index(Register::rbp)] = kFirstSlot;
-    slot_[index(Register::rbp)] = kFirstSlot;
-    changed_ |= 1u << index(Register::rbp);
-  }
+  from_cfa_[index(Register::rsp)] = 8;
 }
 
 std::optional<int32_t> FramePositions::from_cfa(Register number) const {
@@ -43,7 +37,6 @@ void FramePositions::set(Register number, std::optional<int64_t> from_cfa) {
   bool fits = from_cfa && *from_cfa > -kMaxFromCfa && *from_cfa < kMaxFromCfa;
   from_cfa_[index(number)] = fits ? static_cast<int32_t>(*from_cfa) : kNowhere;
   changed_ |= 1u << index(number);
-  if (number == return_register_) return_register_.reset();
   if (number == Register::rsp) forget_popped_slots();
 }
 
@@ -71,16 +64,7 @@ void FramePositions::load(Register number, std::optional<int64_t> slot_from_cfa)
   if (is_back) changed_ &= ~(1u << index(number));
 }
 
-void FramePositions::put_back_return_address() {
-  return_register_.reset();
-  from_cfa_.fill(kNowhere);
-  from_cfa_[index(Register::rsp)] = 8;
-  // What had been saved was taken back before the return address could be.
-  slot_.fill(0);
-}
-
 void FramePositions::push(std::optional<Register> number, int64_t size) {
-  if (number && number == return_register_) return put_back_return_address();
   auto slot = minus(from_cfa(Register::rsp), -size);
   if (number && size == 8) store(*number, slot);
   set(Register::rsp, slot);
@@ -90,7 +74,6 @@ void FramePositions::pop(std::optional<Register> number, int64_t size) {
   auto slot = from_cfa(Register::rsp);
   if (number) load(*number, slot);
   if (number != Register::rsp) set(Register::rsp, minus(slot, size));
-  if (number && slot == 8) return_register_ = number;
 }
 
 void FramePositions::follow(const Instruction& its) {
@@ -115,12 +98,11 @@ void FramePositions::follow(const Instruction& its) {
       set(Register::rsp, from_cfa(Register::rbp));
       return pop(Register::rbp, 8);
     case Kind::kCall:
-    case Kind::kIndirectCall:
+    case Kind::kCallFar:
       for (unsigned i = 0; i < kRegisterCount; ++i) {
         auto number = static_cast<Register>(i);
         if (!is_callee_saved(number) && number != Register::rsp) from_cfa_[i] = kNowhere;
       }
-      if (return_register_ && !is_callee_saved(*return_register_)) return_register_.reset();
       return;
     default:
       break;
@@ -136,17 +118,13 @@ void FramePositions::follow(const Instruction& its) {
 
 std::optional<FrameLayout> FramePositions::layout(CallState state) const {
   auto depth = from_cfa(Register::rsp);
-  if (return_register_) {
-    FrameLayout layout{.cfa_offset = 0, .return_register = return_register_};
-    mark_lost(layout);
-    return state == CallState::kAtInstruction ? std::optional(layout) : std::nullopt;
-  }
+  // The return address has been popped.
   if (depth && *depth < 8) return std::nullopt;
-  // A frame pointer first: what is called may pop its arguments (V8), and then rsp is not where it was.
   std::optional<Register> base;
   if (depth) base = Register::rsp;
-  bool is_framed = from_cfa(Register::rbp) == kFirstSlot && slot_[index(Register::rbp)] == kFirstSlot;
-  if (is_framed || (!base && from_cfa(Register::rbp))) base = Register::rbp;
+  // A frame pointer stays right even where functions called pop their arguments (V8's do).
+  bool is_frame_pointer = from_cfa(Register::rbp) == 16 && slot_[index(Register::rbp)] == 16;
+  if (is_frame_pointer || (!base && from_cfa(Register::rbp))) base = Register::rbp;
   for (unsigned i = 0; i < kRegisterCount && !base; ++i) {
     auto number = static_cast<Register>(i);
     bool lasts = is_callee_saved(number) || state == CallState::kAtInstruction;
@@ -154,18 +132,15 @@ std::optional<FrameLayout> FramePositions::layout(CallState state) const {
   }
   if (!base) return std::nullopt;
   FrameLayout layout{.base = *base, .cfa_offset = *from_cfa(*base)};
-  mark_lost(layout);
   for (unsigned i = 0; i < kRegisterCount; ++i) {
     bool is_below_rsp = depth && slot_[i] > *depth;
-    if (slot_[i] != 0 && !is_below_rsp) layout.saved[i] = {Saved::Kind::kAtCfaOffset, -slot_[i]};
+    if (slot_[i] != 0 && !is_below_rsp) {
+      layout.saved[i] = {Saved::Kind::kAtCfaOffset, -slot_[i]};
+    } else if (!is_callers(static_cast<Register>(i))) {
+      layout.saved[i].kind = Saved::Kind::kLost;
+    }
   }
   return layout;
-}
-
-void FramePositions::mark_lost(FrameLayout& layout) const {
-  for (unsigned i = 0; i < kRegisterCount; ++i) {
-    if (!is_callers(static_cast<Register>(i))) layout.saved[i].kind = Saved::Kind::kLost;
-  }
 }
 
 }  // namespace jitprof

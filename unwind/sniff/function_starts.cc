@@ -4,67 +4,77 @@
 #include <elf.h>
 
 #include <algorithm>
-
-#include "unwind/jit/jit_code.h"
+#include <map>
 
 namespace jitprof {
 namespace {
 
-// A label that a file keeps to itself and that has no type stands anywhere in hand-written code.
-bool starts_function(const ElfSymbol& symbol) {
-  return symbol.type != STT_NOTYPE || symbol.binding != STB_LOCAL;
+// Of a symbol that says nothing of its size, as in most hand-written assembly.
+constexpr uint64_t kLongestUnsized = 64 << 10;
+
+bool is_cold_part(const ElfSymbol& symbol) { return symbol.name.find(".cold") != std::string_view::npos; }
+
+// A label has no size, no type, and is seen in its own object only.
+bool is_label(const ElfSymbol& symbol) {
+  return symbol.size == 0 && symbol.type == STT_NOTYPE && symbol.binding == STB_LOCAL;
 }
 
-bool is_moved_part(std::string_view name) { return name.find(".cold") != std::string_view::npos; }
+// A symbol without size does not reach into the next section: behind _init in .init comes the PLT.
+class CodeSections {
+ public:
+  explicit CodeSections(const ElfFile& elf) {
+    for (const ElfSection& section : elf.sections()) {
+      if ((section.flags & SHF_EXECINSTR) != 0) sizes_[section.start] = section.size;
+    }
+  }
+  // What is left of the section from there on.
+  uint64_t room_at(ElfAddr position) const {
+    auto behind = sizes_.upper_bound(position);
+    if (behind == sizes_.begin()) return 0;
+    auto [start, size] = *std::prev(behind);
+    uint64_t into = position.distance_from(start);
+    return into < size ? size - into : 0;
+  }
+
+ private:
+  std::map<ElfAddr, uint64_t> sizes_;
+};
 
 }  // namespace
 
-std::vector<FunctionStarts::Function> FunctionStarts::functions_of(const Module& module) {
-  std::vector<Function> functions;
-  if (!module.elf) return functions;
-  for (const ElfSymbol& symbol : module.elf->code_symbols()) {
-    if (starts_function(symbol)) functions.push_back({symbol.start, symbol.size, symbol.name});
-  }
-  for (const auto& [start, published] : module.published_names)
-    functions.push_back({start, published.size, published.name});
-  // Of several names for one start the one with the largest size counts.
-  std::stable_sort(functions.begin(), functions.end(), [](const Function& left, const Function& right) {
+FunctionStarts::FunctionStarts(const ElfFile& elf) {
+  std::vector<ElfSymbol> symbols = elf.code_symbols();
+  std::erase_if(symbols, is_label);
+  // The longest first of those that start together.
+  std::sort(symbols.begin(), symbols.end(), [](const ElfSymbol& left, const ElfSymbol& right) {
     return left.start != right.start ? left.start < right.start : left.size > right.size;
   });
-  auto is_same = [](const Function& left, const Function& right) { return left.start == right.start; };
-  functions.erase(std::unique(functions.begin(), functions.end(), is_same), functions.end());
-  functions.shrink_to_fit();
-  return functions;
-}
-
-std::optional<FunctionCode> FunctionStarts::of(const Module& module, ElfAddr position) const {
-  if (module.jit != nullptr && !module.elf) {
-    if (position.value >= module.jit->bytes.size()) return std::nullopt;
-    return FunctionCode{{0}, module.jit->bytes, module.jit->name};
+  CodeSections sections(elf);
+  ElfAddr covered;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    const ElfSymbol& symbol = symbols[i];
+    if (symbol.start < covered || (i > 0 && symbol.start == symbols[i - 1].start)) continue;
+    uint64_t size = symbol.size;
+    if (size == 0) {
+      size = std::min(kLongestUnsized, sections.room_at(symbol.start));
+      auto is_behind = [&](const ElfSymbol& other) { return other.start > symbol.start; };
+      auto next = std::find_if(symbols.begin() + static_cast<std::ptrdiff_t>(i), symbols.end(), is_behind);
+      if (next != symbols.end()) size = std::min(size, next->start.distance_from(symbol.start));
+    }
+    // A hostile size may lead past the end of all places.
+    size = std::min(size, UINT64_MAX - symbol.start.value);
+    covered = symbol.start.plus(size);
+    if (!is_cold_part(symbol)) functions_.push_back({symbol.start, size});
   }
-  Entry& entry = entry_of(module);
-  std::call_once(entry.is_made, [&] { entry.functions = functions_of(module); });
-  const auto& functions = entry.functions;
-  auto next =
-      std::upper_bound(functions.begin(), functions.end(), position,
-                       [](ElfAddr wanted, const Function& function) { return wanted < function.start; });
-  if (next == functions.begin()) return std::nullopt;
-  const Function& function = *std::prev(next);
-  uint64_t size = function.size;
-  if (size == 0 && next != functions.end()) size = next->start.distance_from(function.start);
-  if (size != 0 && position.distance_from(function.start) >= size) return std::nullopt;
-  if (is_moved_part(function.name)) return std::nullopt;
-  Bytes bytes = module.code_from(function.start);
-  if (size != 0) bytes = bytes.first(std::min<uint64_t>(size, bytes.size()));
-  if (position.distance_from(function.start) >= bytes.size()) return std::nullopt;
-  return FunctionCode{function.start, bytes, function.name, function.size != 0};
 }
 
-FunctionStarts::Entry& FunctionStarts::entry_of(const Module& module) const {
-  std::lock_guard lock(mutex_);
-  Entry*& entry = by_module_[module.id];
-  if (entry == nullptr) entry = &entries_.emplace_back();
-  return *entry;
+std::optional<FunctionStarts::Function> FunctionStarts::find(ElfAddr position) const {
+  auto is_before = [](ElfAddr wanted, const Function& function) { return wanted < function.start; };
+  auto behind = std::upper_bound(functions_.begin(), functions_.end(), position, is_before);
+  if (behind == functions_.begin()) return std::nullopt;
+  const Function& function = *std::prev(behind);
+  if (position.distance_from(function.start) >= function.size) return std::nullopt;
+  return function;
 }
 
 }  // namespace jitprof

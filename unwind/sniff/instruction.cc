@@ -80,8 +80,34 @@ void describe_sum(const ZydisDecodedOperand& to, const ZydisDecodedOperand& by, 
   made.value = sign * by.imm.value.s;
 }
 
+void describe_flow(const ZydisDecodedInstruction& decoded, Operands operands, Instruction& made) {
+  switch (decoded.mnemonic) {
+    case ZYDIS_MNEMONIC_CALL:
+      describe_transfer(operands[0], Kind::kCall, Kind::kCallFar, made);
+      break;
+    case ZYDIS_MNEMONIC_JMP:
+      describe_transfer(operands[0], Kind::kJump, Kind::kJumpFar, made);
+      break;
+    case ZYDIS_MNEMONIC_RET:
+      made.kind = Kind::kReturn;
+      if (decoded.operand_count_visible > 0) made.value = static_cast<int64_t>(operands[0].imm.value.u);
+      break;
+    case ZYDIS_MNEMONIC_UD2:
+    case ZYDIS_MNEMONIC_HLT:
+      made.kind = Kind::kTrap;
+      break;
+    default:
+      if (decoded.meta.category == ZYDIS_CATEGORY_COND_BR)
+        describe_transfer(operands[0], Kind::kBranch, Kind::kBranch, made);
+  }
+}
+
 void describe(const ZydisDecodedInstruction& decoded, Operands operands, Instruction& made) {
   switch (decoded.mnemonic) {
+    case ZYDIS_MNEMONIC_NOP:
+    case ZYDIS_MNEMONIC_INT3:
+      made.kind = Kind::kNothing;
+      break;
     case ZYDIS_MNEMONIC_PUSH:
       made.kind = Kind::kPush;
       made.source = whole_register(operands[0]);
@@ -126,27 +152,8 @@ void describe(const ZydisDecodedInstruction& decoded, Operands operands, Instruc
     case ZYDIS_MNEMONIC_LEAVE:
       made.kind = Kind::kLeave;
       break;
-    case ZYDIS_MNEMONIC_CALL:
-      describe_transfer(operands[0], Kind::kCall, Kind::kIndirectCall, made);
-      break;
-    case ZYDIS_MNEMONIC_JMP:
-      describe_transfer(operands[0], Kind::kJump, Kind::kIndirectJump, made);
-      break;
-    case ZYDIS_MNEMONIC_RET:
-      made.kind = Kind::kReturn;
-      if (decoded.operand_count_visible > 0) made.value = static_cast<int64_t>(operands[0].imm.value.u);
-      break;
-    case ZYDIS_MNEMONIC_NOP:
-      made.kind = Kind::kNop;
-      made.writes = 0;
-      break;
-    case ZYDIS_MNEMONIC_UD2:
-    case ZYDIS_MNEMONIC_HLT:
-      made.kind = Kind::kTrap;
-      break;
     default:
-      if (decoded.meta.category == ZYDIS_CATEGORY_COND_BR)
-        describe_transfer(operands[0], Kind::kBranch, Kind::kBranch, made);
+      describe_flow(decoded, operands, made);
   }
 }
 

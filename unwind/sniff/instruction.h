@@ -14,23 +14,23 @@ namespace jitprof {
 struct Instruction {
   enum class Kind : uint8_t {
     kOther,
-    kNop,
-    kPush,          // `value` bytes; of `source` if that is a whole register
-    kPop,           // `value` bytes, into `target` if that is a whole register
-    kMove,          // target = source
-    kAdd,           // target += value
-    kLea,           // target = source + value
-    kLoad,          // target = 8 bytes at source + value
-    kStore,         // 8 bytes of `target` to source + value
-    kCompare,       // target with source
-    kLeave,         // rsp = rbp, pop rbp
-    kCall,          // direct: `value` is the target, from this instruction's first byte on
-    kIndirectCall,  // to where a register or memory says
-    kJump,          // direct, `value` as for kCall
-    kIndirectJump,  // to where a register or memory says
-    kBranch,        // perhaps to `value`, as for kCall
-    kReturn,        // and pops `value` bytes more
-    kTrap,          // goes on nowhere: ud2, hlt
+    kNothing,  // fills room between code
+    kPush,     // `value` bytes; of `source` if that is a whole register
+    kPop,      // `value` bytes, into `target` if that is a whole register
+    kMove,     // target = source
+    kAdd,      // target += value
+    kLea,      // target = source + value
+    kLoad,     // target = 8 bytes at source + value
+    kStore,    // 8 bytes of `target` to source + value
+    kCompare,  // target with source
+    kLeave,    // rsp = rbp, pop rbp
+    kCall,     // direct: `value` is the target, from this instruction's first byte on
+    kCallFar,  // to where a register or memory says
+    kJump,     // direct, `value` as for kCall
+    kJumpFar,  // to where a register or memory says
+    kBranch,   // perhaps to `value`, as for kCall
+    kReturn,   // and pops `value` bytes more
+    kTrap,     // goes on nowhere: ud2, hlt
   };
   Kind kind = Kind::kOther;
   uint8_t size = 0;

@@ -8,8 +8,17 @@
 namespace jitprof {
 
 std::optional<uint64_t> PendingFrame::find(Register number) const {
-  bool is_followed = number == Register::rip || number == Register::rsp || number == Register::rbp;
-  return is_followed ? followed_.find(number) : all_().find(number);
+  return follows(number) ? followed_.find(number) : all_().find(number);
+}
+
+Registers PendingFrame::callee_saved() const {
+  Registers kept;
+  for (unsigned i = 0; i < kRegisterCount; ++i) {
+    auto number = static_cast<Register>(i);
+    if (!is_callee_saved(number) || !follows(number)) continue;
+    if (auto value = followed_.find(number)) kept.set(number, *value);
+  }
+  return kept;
 }
 
 Result<std::optional<uint64_t>> PendingFrame::find(std::string_view name) const {
@@ -35,7 +44,7 @@ std::optional<std::optional<bool>> PendingFrame::call_before(RuntimeAddr positio
 
 bool PendingFrame::can_be_return_address(RuntimeAddr position) const {
   auto call = call_before(position);
-  return call && (call->value_or(true) || begins_with_sigreturn(code_at(position)));
+  return call && call->value_or(true);
 }
 
 bool PendingFrame::is_behind_call(RuntimeAddr position) const {

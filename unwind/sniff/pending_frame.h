@@ -31,10 +31,11 @@ class PendingFrame {
   // Where registers come from that the walk does not follow by default. Called at most once per question.
   using RegisterSource = FunctionRef<const Registers&()>;
 
-  PendingFrame(const Place& place, const Registers& followed, RegisterSource all, const StackMemory& memory,
-               const Process& process, const ModuleTable& modules)
+  PendingFrame(const Place& place, const Registers& followed, bool follows_all, RegisterSource all,
+               const StackMemory& memory, const Process& process, const ModuleTable& modules)
       : place_(place),
         followed_(followed),
+        follows_all_(follows_all),
         all_(all),
         memory_(memory),
         process_(process),
@@ -46,6 +47,13 @@ class PendingFrame {
   // nullopt: the register could not be recovered. The walk follows rip, rsp and rbp; for any other one it
   // goes over the sample a second time.
   std::optional<uint64_t> find(Register number) const;
+  // Whether to find it costs nothing: a caller's registers that the walk does not follow it asks for again
+  // when something needs them.
+  bool follows(Register number) const {
+    return follows_all_ || number == Register::rip || number == Register::rsp || number == Register::rbp;
+  }
+  // The callee-saved registers as this frame has them, as far as the walk follows them.
+  Registers callee_saved() const;
   // The error is that of a name the architecture does not have.
   Result<std::optional<uint64_t>> find(std::string_view name) const;
 
@@ -56,7 +64,7 @@ class PendingFrame {
   // Code bytes from `position` on, as far as they are known; empty outside files.
   Bytes code_at(RuntimeAddr position) const;
   // Whether a call may return there: it lies in a code mapping and, where the bytes before it are known,
-  // follows a call instruction or is where signal handlers return to.
+  // follows a call instruction.
   bool can_be_return_address(RuntimeAddr position) const;
   // Whether the bytes before it are known, and are a call instruction.
   bool is_behind_call(RuntimeAddr position) const;
@@ -66,6 +74,7 @@ class PendingFrame {
   std::optional<std::optional<bool>> call_before(RuntimeAddr position) const;
   Place place_;
   const Registers& followed_;
+  bool follows_all_;
   RegisterSource all_;
   const StackMemory& memory_;
   const Process& process_;

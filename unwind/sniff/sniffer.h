@@ -19,11 +19,10 @@ struct FrameId {
 };
 
 // A sniffer's answer: who the frame is and what its caller's registers were. rip and rsp are required; what
-// is not given is unavailable in the caller, unless it is kept.
+// is not given is unavailable in the caller.
 struct UnwindInfo {
   FrameId id;
   Registers caller;
-  bool keeps_callee_saved = false;      // those not in `caller` still are what the caller had in them
   bool caller_was_interrupted = false;  // its pc is exact, no return address
   // Why there is no caller to go on with: kReachedRoot, kTruncated. `caller` is not looked at then.
   std::optional<StopReason> stop;

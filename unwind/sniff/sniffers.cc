@@ -6,8 +6,7 @@
 
 #include "unwind/sniff/fixed_frame.h"
 #include "unwind/sniff/frame_pointer.h"
-#include "unwind/sniff/prologue.h"
-#include "unwind/sniff/v8.h"
+#include "unwind/sniff/prologue_sniffer.h"
 
 namespace jitprof {
 namespace {
@@ -30,23 +29,18 @@ const char* text_of(SnifferRefusal refusal) {
   return kTexts[static_cast<unsigned>(refusal)];
 }
 
-Sniffers::Sniffers() : starts_(std::make_unique<FunctionStarts>()) {
+Sniffers::Sniffers() {
   JP_CHECK(add({.name = "cfi", .locus = Locus::kObjectFile}).ok());
-  JP_CHECK(add({.name = "fixed-frame",
-                .locus = Locus::kProgramSpace,
-                .sniffer = std::make_unique<FixedFrameSniffer>()})
-               .ok());
   JP_CHECK(add({.name = "frame-pointer",
                 .locus = Locus::kGlobal,
                 .sniffer = std::make_unique<FramePointerSniffer>()})
                .ok());
-  JP_CHECK(add({.name = "prologue",
-                .locus = Locus::kGlobal,
-                .sniffer = std::make_unique<PrologueSniffer>(*starts_)})
+  JP_CHECK(add({.name = "prologue", .locus = Locus::kGlobal, .sniffer = std::make_unique<PrologueSniffer>()})
                .ok());
-  JP_CHECK(
-      add({.name = "v8", .locus = Locus::kProgramSpace, .sniffer = std::make_unique<V8Sniffer>(*starts_)})
-          .ok());
+  JP_CHECK(add({.name = "fixed-frame",
+                .locus = Locus::kProgramSpace,
+                .sniffer = std::make_unique<FixedFrameSniffer>()})
+               .ok());
 }
 
 Status Sniffers::add(Entry entry, bool replace) {

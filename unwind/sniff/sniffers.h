@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "unwind/sniff/function_starts.h"
 #include "unwind/sniff/sniffer.h"
 #include "unwind/unwound_stack.h"
 
@@ -29,8 +28,8 @@ enum class SnifferRefusal : uint8_t {
 const char* text_of(SnifferRefusal refusal);
 
 // The sniffers of a report. Holds some from the start: "cfi" (object file: the unwind tables of every ELF
-// file and of code made at run time), "fixed-frame" and "v8" (program space), "prologue" and "frame-pointer"
-// (global). Filled before the first walk, then shared by all threads unchanged.
+// file and of code made at run time), "fixed-frame" (program space), "frame-pointer" and, asked before it,
+// "prologue" (global). Filled before the first walk, then shared by all threads unchanged.
 class Sniffers {
  public:
   struct Entry {
@@ -60,11 +59,11 @@ class Sniffers {
   bool has_own_sniffer(const Module& module) const;
 
   static constexpr SnifferId kCfi{0};
-  static constexpr SnifferId kFramePointer{2};
+  static constexpr SnifferId kFramePointer{1};
+  static constexpr SnifferId kPrologue{2};
 
  private:
-  std::unique_ptr<const FunctionStarts> starts_;  // what some of them share
-  std::vector<Entry> entries_;                    // by id
+  std::vector<Entry> entries_;  // by id
   std::vector<SnifferId> order_;
 };
 

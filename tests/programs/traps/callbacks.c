@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // callbacks NAME: a breakpoint (int3) in a function that something unusual has called: assembly without CFI
-// (no_cfi.S), a second mapping of the program's own file.
+// (no_cfi.S), a second mapping of the program's own file. `assembly` is there to be stepped through.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -15,7 +15,13 @@
 #define NOT_A_TAIL_CALL() __asm__ volatile("" ::: "memory")
 
 void without_cfi(void (*call)(void));
-extern void (*const without_cfi_by_frame_pointer)(void (*call)(void));
+void without_cfi_by_frame_pointer(void (*call)(void));
+void pushes(void (*call)(void));
+void subtracts(void (*call)(void));
+void leaves_early(void (*call)(void), long is_short);
+void jumps_on(void (*call)(void));
+void moves_pointer(void (*call)(void));
+void has_no_size(void (*call)(void));
 void thread_without_end(void (*call)(void), void* stack);
 
 KEEP static void stops(void) {
@@ -59,10 +65,27 @@ KEEP static void first_mapping(void) {
   NOT_A_TAIL_CALL();
 }
 
+KEEP static void leaf(void) { NOT_A_TAIL_CALL(); }
+
+// Between two breakpoints, to be stepped through.
+KEEP static void goes_through_assembly(void) {
+  __asm__ volatile("int3" ::: "memory");
+  pushes(leaf);
+  subtracts(leaf);
+  leaves_early(NULL, 0);
+  leaves_early(leaf, 0);
+  leaves_early(leaf, 1);
+  jumps_on(leaf);
+  moves_pointer(leaf);
+  has_no_size(leaf);
+  __asm__ volatile("int3" ::: "memory");
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   if (!strcmp(what, "without_cfi")) without_cfi(called_back);
   if (!strcmp(what, "frame_pointer")) without_cfi_by_frame_pointer(called_back);
+  if (!strcmp(what, "assembly")) goes_through_assembly();
   if (!strcmp(what, "second_mapping")) second_mapping()(first_mapping, argc);
   if (!strcmp(what, "without_end")) {
     static char stack[64 << 10];

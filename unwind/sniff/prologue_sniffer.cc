@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unwind/sniff/prologue_sniffer.h"
+
+namespace jitprof {
+namespace {
+
+using Saved = FrameLayout::Saved;
+
+std::optional<uint64_t> callers_value(const PendingFrame& frame, Register number, const Saved& saved,
+                                      RuntimeAddr cfa) {
+  if (saved.kind == Saved::Kind::kKept) return frame.find(number);
+  if (saved.kind == Saved::Kind::kLost) return std::nullopt;
+  Recovered value = frame.read(cfa.plus(static_cast<uint64_t>(int64_t{saved.offset})));
+  return value.ok() ? std::optional(value.value()) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<UnwindInfo> PrologueSniffer::unwind(const PendingFrame& frame) const {
+  const PendingFrame::Place& place = frame.place();
+  if (place.module == nullptr) return std::nullopt;
+  CallState state = place.is_exact ? CallState::kAtInstruction : CallState::kInCall;
+  auto layout = layouts_.find(*place.module, place.position, state);
+  if (!layout) return std::nullopt;
+  auto base = frame.find(layout->base);
+  if (!base) return std::nullopt;
+  UnwindInfo info;
+  info.id.cfa = {*base + static_cast<uint64_t>(int64_t{layout->cfa_offset})};
+  Recovered return_pc = frame.read(info.id.cfa.minus(8));
+  if (!return_pc.ok()) {
+    if (return_pc.problem() != StopReason::kTruncated) return std::nullopt;
+    info.stop = StopReason::kTruncated;
+    return info;
+  }
+  if (!frame.can_be_return_address({return_pc.value()})) return std::nullopt;
+  info.caller.set(Register::rip, return_pc.value());
+  info.caller.set(Register::rsp, info.id.cfa.value);
+  for (unsigned i = 0; i < kRegisterCount; ++i) {
+    auto number = static_cast<Register>(i);
+    if (!is_callee_saved(number) || !frame.follows(number)) continue;
+    if (auto value = callers_value(frame, number, layout->of(number), info.id.cfa))
+      info.caller.set(number, *value);
+  }
+  return info;
+}
+
+}  // namespace jitprof
