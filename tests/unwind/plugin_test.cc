@@ -280,7 +280,7 @@ TEST_CASE("a plug-in may hold a name once in each locus, whoever had it first") 
   REQUIRE_FALSE(twice.ok());
   CHECK(has(twice.error().message, "'" + again + "'"));
   CHECK(has(twice.error().message, "already a sniffer 'garbage'"));
-  CHECK(sniffers.order().size() == 6);
+  CHECK(sniffers.order().size() == 7);
 
   // By that name users turn the tables off, whatever the locus.
   std::string cfi = garbage(folder, {"-DNAME=\"cfi\"", "-DLOCUS=JITPROF_PROGRAM_SPACE", "-DOBJECT=\"vm\""});

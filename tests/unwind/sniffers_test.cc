@@ -95,12 +95,12 @@ std::vector<std::string> names_in_order(const Sniffers& sniffers) {
 TEST_CASE("sniffers are asked by locus, the newest of a locus first") {
   Sniffers sniffers;
   CHECK(names_in_order(sniffers) ==
-        std::vector<std::string>{"cfi", "fixed-frame", "prologue", "frame-pointer"});
+        std::vector<std::string>{"cfi", "v8", "fixed-frame", "prologue", "frame-pointer"});
   REQUIRE(sniffers.add(scripted("vm", Locus::kProgramSpace, decline)).ok());
   REQUIRE(sniffers.add(scripted("guess", Locus::kGlobal, decline)).ok());
   REQUIRE(sniffers.add(scripted("libvm", Locus::kObjectFile, decline, "libvm.so")).ok());
   REQUIRE(sniffers.add(scripted("vm2", Locus::kProgramSpace, decline)).ok());
-  std::vector<std::string> wanted = {"libvm",       "cfi",   "vm2",      "vm",
+  std::vector<std::string> wanted = {"libvm",       "cfi",   "vm2",      "vm",           "v8",
                                      "fixed-frame", "guess", "prologue", "frame-pointer"};
   CHECK(names_in_order(sniffers) == wanted);
 }
@@ -113,8 +113,8 @@ TEST_CASE("two sniffers of one name in one locus are an error unless one replace
   REQUIRE_FALSE(twice.ok());
   CHECK(twice.error().message.find("'vm'") != std::string::npos);
   CHECK(sniffers.add(scripted("vm", Locus::kProgramSpace, two_words, "other"), true).ok());
-  CHECK(sniffers.order().size() == 6);
-  CHECK(sniffers.entry({4}).object == "other");
+  CHECK(sniffers.order().size() == 7);
+  CHECK(sniffers.entry({5}).object == "other");
   CHECK_FALSE(sniffers.set_enabled("nobody", false).ok());
 }
 
