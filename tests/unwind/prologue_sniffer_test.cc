@@ -79,9 +79,8 @@ class JitStack {
   uint64_t& word(uint64_t position) { return words_[(position - kStack) / 8]; }
   tests::KeptWalk walk_it() { return tests::walk_sample(sample, processes_.process(1), unwinding.places); }
 
- private:
-  void load(uint64_t start, const std::vector<uint8_t>& code) {
-    JitCode made{.name = "f", .size = code.size()};
+  void load(uint64_t start, const std::vector<uint8_t>& code, const char* name = "f") {
+    JitCode made{.name = name, .size = code.size()};
     for (uint8_t byte : code) made.bytes.push_back(std::byte{byte});
     codes_.push_back(std::move(made));
     processes_.apply(JitChange{.pid = 1,
@@ -91,6 +90,7 @@ class JitStack {
                      codes_);
   }
 
+ private:
   std::vector<uint64_t> words_;
   std::deque<JitCode> codes_;
   ModuleTable modules_{""};
@@ -143,6 +143,43 @@ TEST_CASE("what the code says is not believed where nothing can return to") {
   uint64_t& return_slot = jit.word(kStack + 0xc0);
   return_slot = GENERATE(uint64_t{0x1234}, kCaller + 4, kFunction);
   CHECK(jit.walk_it().frames.size() == 1);
+}
+
+TEST_CASE("V8's baseline code has a frame pointer behind its first call") {
+  constexpr uint64_t kBaseline = 0x40002000;
+  JitStack jit;
+  // mov $1,%ecx; call BaselineOutOfLinePrologue; nop; call; nop
+  jit.load(kBaseline, {0xb9, 1, 0, 0, 0, 0xe8, 0, 0, 0, 0, 0x90, 0xe8, 0, 0, 0, 0, 0x90}, "JS:^mid x.js:1:1");
+  const uint64_t sp = kStack + 0x80;
+  jit.sample.registers.set(Register::rsp, sp);
+  jit.sample.registers.set(Register::rbp, kCallersRbp);
+  SECTION("and before it what it had at its entry") {
+    uint64_t offset = GENERATE(uint64_t{0}, 5u);
+    jit.word(sp) = kCaller + kCallInCaller;
+    jit.sample.registers.set(Register::rip, kBaseline + offset);
+    tests::KeptWalk walk = jit.walk_it();
+    REQUIRE(walk.frames.size() == 3);
+    CHECK(walk.frames[1].pc == RuntimeAddr{kCaller + kCallInCaller});
+    CHECK(walk.frames[1].registers.find(Register::rbp) == kCallersRbp);
+  }
+  SECTION("wherever rsp stands") {
+    jit.word(kStack + 0xa0) = kCallersRbp;
+    jit.word(kStack + 0xa8) = kCaller + kCallInCaller;
+    jit.sample.registers.set(Register::rbp, kStack + 0xa0);
+    bool is_caller = GENERATE(false, true);
+    if (is_caller) {
+      // Called by it: code that has made no frame yet.
+      jit.word(sp) = kBaseline + 16;
+      jit.sample.registers.set(Register::rip, kFunction);
+    } else {
+      jit.sample.registers.set(Register::rip, kBaseline + 10);
+    }
+    tests::KeptWalk walk = jit.walk_it();
+    REQUIRE(walk.frames.size() == (is_caller ? 4 : 3));
+    size_t caller = walk.frames.size() - 2;
+    CHECK(walk.frames[caller].pc == RuntimeAddr{kCaller + kCallInCaller});
+    CHECK(walk.frames[caller].registers.find(Register::rbp) == kCallersRbp);
+  }
 }
 
 TEST_CASE("in the midst of an instruction nothing is known") {

@@ -53,6 +53,10 @@ std::optional<UnwindInfo> leave_at_edge(const PendingFrame& frame) {
 std::optional<UnwindInfo> FramePointerSniffer::unwind(const PendingFrame& frame) const {
   if (auto info = leave_frameless(frame)) return info;
   if (auto info = leave_at_edge(frame)) return info;
+  return leave_by_frame_pointer(frame);
+}
+
+std::optional<UnwindInfo> leave_by_frame_pointer(const PendingFrame& frame) {
   auto fp = frame.find(Register::rbp);
   if (!fp || *fp % 8 != 0 || RuntimeAddr{*fp} < frame.place().low) return std::nullopt;
   Recovered callers_fp = frame.read({*fp});

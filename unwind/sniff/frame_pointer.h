@@ -18,4 +18,7 @@ class FramePointerSniffer : public Sniffer {
   std::optional<UnwindInfo> unwind(const PendingFrame& frame) const override;
 };
 
+// Where rbp is the frame pointer for sure, or may be: the same, as far as everything about it fits.
+std::optional<UnwindInfo> leave_by_frame_pointer(const PendingFrame& frame);
+
 }  // namespace jitprof

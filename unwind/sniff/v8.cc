@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "unwind/jit/jit_code.h"
+#include "unwind/sniff/frame_pointer.h"
 #include "unwind/sniff/instruction.h"
 #include "unwind/sniff/prologue_sniffer.h"
 
@@ -42,37 +43,19 @@ UnwindInfo caller_at(uint64_t cfa, uint64_t return_pc, uint64_t fp) {
   return info;
 }
 
-std::optional<UnwindInfo> leave_by_frame_pointer(const PendingFrame& frame) {
-  auto fp = frame.find(Register::rbp);
-  if (!fp || *fp % 8 != 0 || RuntimeAddr{*fp} < frame.place().low) return std::nullopt;
-  Recovered callers_fp = frame.read({*fp});
-  Recovered return_pc = frame.read({*fp + 8});
-  for (Recovered slot : {callers_fp, return_pc}) {
-    if (slot.ok()) continue;
-    if (slot.problem() != StopReason::kTruncated) return std::nullopt;
-    UnwindInfo info;
-    info.id.cfa = {*fp + 16};
-    info.stop = StopReason::kTruncated;
-    return info;
-  }
-  if (!frame.can_be_return_address({return_pc.value()})) return std::nullopt;
-  return caller_at(*fp + 16, return_pc.value(), callers_fp.value());
-}
-
 bool is_baseline(std::string_view name) { return begins_with_one_of(name, {"JS:^", "Eval:^", "Script:^"}); }
 
 // Sparkplug's code begins with mov $frame_size,%ebx; movabs $feedback,%r12 (or a shorter move); call
-// BaselineOutOfLinePrologue; and that sets up the frame. Where it does its first call, or at most, if its
-// bytes are unknown.
+// BaselineOutOfLinePrologue; and that sets up the frame. How long that is; at most, if its bytes are unknown.
 uint64_t baseline_start(Bytes code) {
-  constexpr uint64_t kLongest = 20;
+  constexpr uint64_t kUsual = 20, kLongest = 64;
   for (uint64_t offset = 0; offset < std::min<uint64_t>(kLongest, code.size());) {
     auto its = decode_instruction(code.subspan(offset));
     if (!its) break;
     offset += its->size;
     if (its->kind == Instruction::Kind::kCall || its->kind == Instruction::Kind::kCallFar) return offset;
   }
-  return kLongest;
+  return kUsual;
 }
 
 // By how the code says that the frame stands.
