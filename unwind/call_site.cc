@@ -2,6 +2,9 @@
 // Opcodes: Intel SDM volume 2, CALL: E8 rel32, and FF /2 with every form of its operand.
 #include "unwind/call_site.h"
 
+#include <array>
+#include <cstring>
+
 namespace jitprof {
 namespace {
 
@@ -28,6 +31,15 @@ bool ends_in_call(Bytes code) {
     if (at(size) == 0xff && indirect_call_size(at(size - 1), sib) == size) return true;
   }
   return false;
+}
+
+bool begins_with_sigreturn(Bytes code) {
+  static constexpr std::array<uint8_t, 9> kByRax = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
+  static constexpr std::array<uint8_t, 7> kByEax = {0xb8, 15, 0, 0, 0, 0x0f, 0x05};
+  auto begins_with = [code](auto& wanted) {
+    return code.size() >= wanted.size() && std::memcmp(code.data(), wanted.data(), wanted.size()) == 0;
+  };
+  return begins_with(kByRax) || begins_with(kByEax);
 }
 
 }  // namespace jitprof

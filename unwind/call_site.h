@@ -12,4 +12,8 @@ inline constexpr unsigned kLongestCall = 7;
 // kLongestCall bytes may be given; prefixes before the opcode do not matter.
 bool ends_in_call(Bytes code);
 
+// Whether `code` is what a signal handler returns to without having been called from there: the C library's
+// mov $15,%rax (or %eax); syscall, which is rt_sigreturn.
+bool begins_with_sigreturn(Bytes code);
+
 }  // namespace jitprof

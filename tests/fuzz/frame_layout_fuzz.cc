@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     auto layout = decode_frame(code, offset, state);
     if (!layout) continue;
     JP_CHECK(layout->base != Register::rip);
-    JP_CHECK(layout->base != Register::rsp || layout->cfa_offset >= 8);
+    JP_CHECK(layout->base != Register::rsp || layout->cfa_offset >= 8 || layout->return_register);
     for (const FrameLayout::Saved& saved : layout->saved)
       JP_CHECK(saved.kind != FrameLayout::Saved::Kind::kAtCfaOffset || saved.offset <= -16);
   }

@@ -95,12 +95,12 @@ std::vector<std::string> names_in_order(const Sniffers& sniffers) {
 TEST_CASE("sniffers are asked by locus, the newest of a locus first") {
   Sniffers sniffers;
   CHECK(names_in_order(sniffers) ==
-        std::vector<std::string>{"cfi", "v8-baseline", "fixed-frame", "prologue", "frame-pointer"});
+        std::vector<std::string>{"cfi", "v8", "fixed-frame", "prologue", "frame-pointer"});
   REQUIRE(sniffers.add(scripted("vm", Locus::kProgramSpace, decline)).ok());
   REQUIRE(sniffers.add(scripted("guess", Locus::kGlobal, decline)).ok());
   REQUIRE(sniffers.add(scripted("libvm", Locus::kObjectFile, decline, "libvm.so")).ok());
   REQUIRE(sniffers.add(scripted("vm2", Locus::kProgramSpace, decline)).ok());
-  std::vector<std::string> wanted = {"libvm",       "cfi",   "vm2",      "vm",           "v8-baseline",
+  std::vector<std::string> wanted = {"libvm",       "cfi",   "vm2",      "vm",           "v8",
                                      "fixed-frame", "guess", "prologue", "frame-pointer"};
   CHECK(names_in_order(sniffers) == wanted);
 }

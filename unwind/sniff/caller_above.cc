@@ -3,10 +3,9 @@
 
 namespace jitprof {
 
-std::optional<UnwindInfo> caller_above(const PendingFrame& frame, RuntimeAddr cfa, const Registers& kept) {
+std::optional<UnwindInfo> caller_above(RuntimeAddr cfa, const Recovered& return_pc, const Registers& kept) {
   UnwindInfo info;
   info.id.cfa = cfa;
-  Recovered return_pc = frame.read(cfa.minus(8));
   if (!return_pc.ok()) {
     if (return_pc.problem() != StopReason::kTruncated) return std::nullopt;
     info.stop = StopReason::kTruncated;

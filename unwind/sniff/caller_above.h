@@ -5,8 +5,8 @@
 
 namespace jitprof {
 
-// The caller of a frame whose CFA is known, with the return address below it and what else is `kept`; that
-// the stack is truncated where the copy ends before it; nullopt where it cannot be read.
-std::optional<UnwindInfo> caller_above(const PendingFrame& frame, RuntimeAddr cfa, const Registers& kept);
+// The caller of a frame whose CFA is known, with its return address and what else is `kept`; that the stack
+// is truncated where the copy ends before the return address; nullopt where that cannot be read.
+std::optional<UnwindInfo> caller_above(RuntimeAddr cfa, const Recovered& return_pc, const Registers& kept);
 
 }  // namespace jitprof

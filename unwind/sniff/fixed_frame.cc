@@ -44,7 +44,8 @@ std::optional<UnwindInfo> FixedFrameSniffer::unwind(const PendingFrame& frame) c
   for (const Row& row : known->rows) {
     if (frame.place().position.value >= row.offset) cfa_offset = row.cfa_offset;
   }
-  return caller_above(frame, {*sp + cfa_offset}, frame.callee_saved());
+  RuntimeAddr cfa{*sp + cfa_offset};
+  return caller_above(cfa, frame.read(cfa.minus(8)), frame.callee_saved());
 }
 
 }  // namespace jitprof

@@ -70,7 +70,7 @@ class Arrivals {
 // Goes once through a function's code.
 class Scan {
  public:
-  explicit Scan(Bytes code) : code_(code) {}
+  Scan(Bytes code, Begins begins) : code_(code), positions_(begins) {}
 
   std::optional<FrameLayout> find(uint64_t wanted, CallState state) {
     while (at_ <= wanted) {
@@ -217,9 +217,9 @@ class Scan {
 
 }  // namespace
 
-std::optional<FrameLayout> decode_frame(Bytes code, uint64_t offset, CallState state) {
+std::optional<FrameLayout> decode_frame(Bytes code, uint64_t offset, CallState state, Begins begins) {
   if (offset >= code.size() || offset >= kFarthest) return std::nullopt;
-  return Scan(code.first(std::min<uint64_t>(code.size(), 2 * kFarthest))).find(offset, state);
+  return Scan(code.first(std::min<uint64_t>(code.size(), 2 * kFarthest)), begins).find(offset, state);
 }
 
 }  // namespace jitprof

@@ -19,6 +19,8 @@ struct FrameLayout {
   };
   Register base = Register::rsp;  // CFA = base + cfa_offset; the return address is at CFA - 8
   int32_t cfa_offset = 8;
+  // The return address was popped into this one. The CFA is rsp then.
+  std::optional<Register> return_register;
   // Of callee-saved registers where the caller's value is.
   std::array<Saved, kRegisterCount> saved;
 
@@ -35,9 +37,16 @@ struct FrameLayout {
 // nullopt: `offset` is not the first byte of an instruction, or the code did what cannot be followed: rsp
 // from memory or by a computed amount while no other register points into the frame.
 //
+// `begins` is what the first instruction finds.
+//
 // Costs some 200 ns for each instruction before `offset`, of which only the last 64 KiB are looked at: code
 // farther into its function is declined. Allocates nothing.
 enum class CallState : uint8_t { kAtInstruction, kInCall };
-std::optional<FrameLayout> decode_frame(Bytes code, uint64_t offset, CallState state);
+enum class Begins : uint8_t {
+  kCalled,  // the return address at rsp
+  kFramed,  // a frame pointer: the caller's rbp at rbp, the return address behind it
+};
+std::optional<FrameLayout> decode_frame(Bytes code, uint64_t offset, CallState state,
+                                        Begins begins = Begins::kCalled);
 
 }  // namespace jitprof

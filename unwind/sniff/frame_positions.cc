@@ -19,9 +19,15 @@ std::optional<int64_t> minus(std::optional<int32_t> from_cfa, int64_t bytes) {
 
 }  // namespace
 
-FramePositions::FramePositions() {
+FramePositions::FramePositions(Begins begins) {
   from_cfa_.fill(kNowhere);
-  from_cfa_[index(Register::rsp)] = 8;
+  if (begins == Begins::kCalled) {
+    from_cfa_[index(Register::rsp)] = 8;
+  } else {
+    from_cfa_[index(Register::rbp)] = kFirstSlot;
+    slot_[index(Register::rbp)] = kFirstSlot;
+    changed_ |= 1u << index(Register::rbp);
+  }
 }
 
 std::optional<int32_t> FramePositions::from_cfa(Register number) const {
@@ -37,6 +43,7 @@ void FramePositions::set(Register number, std::optional<int64_t> from_cfa) {
   bool fits = from_cfa && *from_cfa > -kMaxFromCfa && *from_cfa < kMaxFromCfa;
   from_cfa_[index(number)] = fits ? static_cast<int32_t>(*from_cfa) : kNowhere;
   changed_ |= 1u << index(number);
+  if (number == return_register_) return_register_.reset();
   if (number == Register::rsp) forget_popped_slots();
 }
 
@@ -64,7 +71,16 @@ void FramePositions::load(Register number, std::optional<int64_t> slot_from_cfa)
   if (is_back) changed_ &= ~(1u << index(number));
 }
 
+void FramePositions::put_back_return_address() {
+  return_register_.reset();
+  from_cfa_.fill(kNowhere);
+  from_cfa_[index(Register::rsp)] = 8;
+  // What had been saved was taken back before the return address could be.
+  slot_.fill(0);
+}
+
 void FramePositions::push(std::optional<Register> number, int64_t size) {
+  if (number && number == return_register_) return put_back_return_address();
   auto slot = minus(from_cfa(Register::rsp), -size);
   if (number && size == 8) store(*number, slot);
   set(Register::rsp, slot);
@@ -74,6 +90,7 @@ void FramePositions::pop(std::optional<Register> number, int64_t size) {
   auto slot = from_cfa(Register::rsp);
   if (number) load(*number, slot);
   if (number != Register::rsp) set(Register::rsp, minus(slot, size));
+  if (number && slot == 8) return_register_ = number;
 }
 
 void FramePositions::follow(const Instruction& its) {
@@ -103,6 +120,7 @@ void FramePositions::follow(const Instruction& its) {
         auto number = static_cast<Register>(i);
         if (!is_callee_saved(number) && number != Register::rsp) from_cfa_[i] = kNowhere;
       }
+      if (return_register_ && !is_callee_saved(*return_register_)) return_register_.reset();
       return;
     default:
       break;
@@ -118,7 +136,11 @@ void FramePositions::follow(const Instruction& its) {
 
 std::optional<FrameLayout> FramePositions::layout(CallState state) const {
   auto depth = from_cfa(Register::rsp);
-  // The return address has been popped.
+  if (return_register_) {
+    FrameLayout layout{.cfa_offset = 0, .return_register = return_register_};
+    mark_lost(layout);
+    return state == CallState::kAtInstruction ? std::optional(layout) : std::nullopt;
+  }
   if (depth && *depth < 8) return std::nullopt;
   std::optional<Register> base;
   if (depth) base = Register::rsp;
@@ -132,15 +154,18 @@ std::optional<FrameLayout> FramePositions::layout(CallState state) const {
   }
   if (!base) return std::nullopt;
   FrameLayout layout{.base = *base, .cfa_offset = *from_cfa(*base)};
+  mark_lost(layout);
   for (unsigned i = 0; i < kRegisterCount; ++i) {
     bool is_below_rsp = depth && slot_[i] > *depth;
-    if (slot_[i] != 0 && !is_below_rsp) {
-      layout.saved[i] = {Saved::Kind::kAtCfaOffset, -slot_[i]};
-    } else if (!is_callers(static_cast<Register>(i))) {
-      layout.saved[i].kind = Saved::Kind::kLost;
-    }
+    if (slot_[i] != 0 && !is_below_rsp) layout.saved[i] = {Saved::Kind::kAtCfaOffset, -slot_[i]};
   }
   return layout;
+}
+
+void FramePositions::mark_lost(FrameLayout& layout) const {
+  for (unsigned i = 0; i < kRegisterCount; ++i) {
+    if (!is_callers(static_cast<Register>(i))) layout.saved[i].kind = Saved::Kind::kLost;
+  }
 }
 
 }  // namespace jitprof

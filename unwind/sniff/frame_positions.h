@@ -15,8 +15,8 @@ namespace jitprof {
 // which callee-saved registers have been put where.
 class FramePositions {
  public:
-  // At the function's first instruction: the return address lies at rsp.
-  FramePositions();
+  // At the function's first instruction.
+  explicit FramePositions(Begins begins = Begins::kCalled);
 
   // One instruction on, as if it does not jump.
   void follow(const Instruction& instruction);
@@ -43,10 +43,14 @@ class FramePositions {
   void load(Register number, std::optional<int64_t> slot_from_cfa);
   void write(Register number);
   void forget_popped_slots();
+  // Arguments that lie above the return address are put there or taken away while it is in a register (V8).
+  void put_back_return_address();
+  void mark_lost(FrameLayout& layout) const;
 
   std::array<int32_t, kRegisterCount> from_cfa_;
   std::array<int32_t, kRegisterCount> slot_{};  // CFA - where the caller's value is; 0: nowhere
   uint32_t changed_ = 0;                        // no longer what the caller had there
+  std::optional<Register> return_register_;     // where the return address is while it is not on the stack
 };
 
 }  // namespace jitprof

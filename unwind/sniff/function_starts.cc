@@ -64,7 +64,7 @@ FunctionStarts::FunctionStarts(const ElfFile& elf) {
     // A hostile size may lead past the end of all places.
     size = std::min(size, UINT64_MAX - symbol.start.value);
     covered = symbol.start.plus(size);
-    if (!is_cold_part(symbol)) functions_.push_back({symbol.start, size});
+    if (!is_cold_part(symbol)) functions_.push_back({symbol.start, size, symbol.name});
   }
 }
 

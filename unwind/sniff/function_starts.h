@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/elf_file.h"
@@ -20,6 +21,7 @@ class FunctionStarts {
   struct Function {
     ElfAddr start;
     uint64_t size = 0;
+    std::string_view name;  // views the file
   };
   std::optional<Function> find(ElfAddr position) const;
 

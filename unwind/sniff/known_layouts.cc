@@ -18,6 +18,26 @@ KnownLayouts::OfModule& KnownLayouts::of(const Module& module) {
   return *known;
 }
 
+std::optional<FunctionStarts::Function> KnownLayouts::function_at(const Module& module, ElfAddr position) {
+  return function_in(of(module), module, position);
+}
+
+std::optional<FunctionStarts::Function> KnownLayouts::function_in(OfModule& known, const Module& module,
+                                                                  ElfAddr position) {
+  if (!module.elf) {
+    // Code made at run time counts from its function's first byte.
+    if (module.jit == nullptr || position.value >= module.jit->bytes.size()) return std::nullopt;
+    return FunctionStarts::Function{{0}, module.jit->bytes.size(), module.jit->name};
+  }
+  std::call_once(known.has_starts, [&] { known.starts.emplace(*module.elf); });
+  if (auto function = known.starts->find(position)) return function;
+  auto next = module.published_names.upper_bound(position);
+  if (next == module.published_names.begin()) return std::nullopt;
+  const auto& [start, published] = *std::prev(next);
+  if (position.distance_from(start) >= published.size) return std::nullopt;
+  return FunctionStarts::Function{start, published.size, published.name};
+}
+
 std::optional<FrameLayout> KnownLayouts::find(const Module& module, ElfAddr position, CallState state) {
   OfModule& known = of(module);
   uint64_t key = position.value << 1 | (state == CallState::kInCall);
@@ -26,20 +46,12 @@ std::optional<FrameLayout> KnownLayouts::find(const Module& module, ElfAddr posi
     auto found = known.layouts.find(key);
     if (found != known.layouts.end()) return found->second;
   }
-  // Code made at run time counts from its function's first byte.
-  FunctionStarts::Function function;
-  if (module.elf) {
-    std::call_once(known.has_starts, [&] { known.starts.emplace(*module.elf); });
-    function = known.starts->find(position).value_or(function);
-  } else if (module.jit != nullptr) {
-    function.size = module.jit->bytes.size();
-  }
-  std::optional<FrameLayout> layout;
-  if (function.size > 0) {
-    Bytes code = module.code_from(function.start);
-    code = code.first(std::min<uint64_t>(code.size(), function.size));
-    layout = decode_frame(code, position.distance_from(function.start), state);
-  }
+  // A compiler may say later what is there.
+  auto function = function_in(known, module, position);
+  if (!function) return std::nullopt;
+  Bytes code = module.code_from(function->start);
+  code = code.first(std::min<uint64_t>(code.size(), function->size));
+  auto layout = decode_frame(code, position.distance_from(function->start), state);
   std::lock_guard lock(known.guard);
   if (known.layouts.size() < kMostKept) known.layouts.try_emplace(key, layout);
   return layout;

@@ -22,6 +22,9 @@ class KnownLayouts {
   // caller's position is the last byte of its call.
   std::optional<FrameLayout> find(const Module& module, ElfAddr position, CallState state);
 
+  // The function there, as the file's symbols or a compiler at run time say.
+  std::optional<FunctionStarts::Function> function_at(const Module& module, ElfAddr position);
+
  private:
   struct OfModule {
     std::once_flag has_starts;
@@ -30,6 +33,8 @@ class KnownLayouts {
     std::unordered_map<uint64_t, std::optional<FrameLayout>> layouts;  // by position and state
   };
   OfModule& of(const Module& module);
+  static std::optional<FunctionStarts::Function> function_in(OfModule& known, const Module& module,
+                                                             ElfAddr position);
 
   std::mutex guard_;
   std::map<const Module*, std::unique_ptr<OfModule>> modules_;

@@ -44,7 +44,7 @@ std::optional<std::optional<bool>> PendingFrame::call_before(RuntimeAddr positio
 
 bool PendingFrame::can_be_return_address(RuntimeAddr position) const {
   auto call = call_before(position);
-  return call && call->value_or(true);
+  return call && (call->value_or(true) || begins_with_sigreturn(code_at(position)));
 }
 
 bool PendingFrame::is_behind_call(RuntimeAddr position) const {

@@ -64,7 +64,7 @@ class PendingFrame {
   // Code bytes from `position` on, as far as they are known; empty outside files.
   Bytes code_at(RuntimeAddr position) const;
   // Whether a call may return there: it lies in a code mapping and, where the bytes before it are known,
-  // follows a call instruction.
+  // follows a call instruction or is where signal handlers return to.
   bool can_be_return_address(RuntimeAddr position) const;
   // Whether the bytes before it are known, and are a call instruction.
   bool is_behind_call(RuntimeAddr position) const;

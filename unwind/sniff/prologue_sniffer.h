@@ -15,10 +15,15 @@ namespace jitprof {
 // can be returned to.
 class PrologueSniffer : public Sniffer {
  public:
+  // `layouts` must outlive it.
+  explicit PrologueSniffer(KnownLayouts& layouts) : layouts_(layouts) {}
   std::optional<UnwindInfo> unwind(const PendingFrame& frame) const override;
 
  private:
-  mutable KnownLayouts layouts_;
+  KnownLayouts& layouts_;
 };
+
+// The caller of a frame with that layout; nullopt where what should be its return address cannot be one.
+std::optional<UnwindInfo> leave_by(const FrameLayout& layout, const PendingFrame& frame);
 
 }  // namespace jitprof

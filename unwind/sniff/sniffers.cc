@@ -7,7 +7,7 @@
 #include "unwind/sniff/fixed_frame.h"
 #include "unwind/sniff/frame_pointer.h"
 #include "unwind/sniff/prologue_sniffer.h"
-#include "unwind/sniff/v8_baseline.h"
+#include "unwind/sniff/v8.h"
 
 namespace jitprof {
 namespace {
@@ -30,22 +30,23 @@ const char* text_of(SnifferRefusal refusal) {
   return kTexts[static_cast<unsigned>(refusal)];
 }
 
-Sniffers::Sniffers() {
+Sniffers::Sniffers() : layouts_(std::make_unique<KnownLayouts>()) {
   JP_CHECK(add({.name = "cfi", .locus = Locus::kObjectFile}).ok());
   JP_CHECK(add({.name = "frame-pointer",
                 .locus = Locus::kGlobal,
                 .sniffer = std::make_unique<FramePointerSniffer>()})
                .ok());
-  JP_CHECK(add({.name = "prologue", .locus = Locus::kGlobal, .sniffer = std::make_unique<PrologueSniffer>()})
+  JP_CHECK(add({.name = "prologue",
+                .locus = Locus::kGlobal,
+                .sniffer = std::make_unique<PrologueSniffer>(*layouts_)})
                .ok());
   JP_CHECK(add({.name = "fixed-frame",
                 .locus = Locus::kProgramSpace,
                 .sniffer = std::make_unique<FixedFrameSniffer>()})
                .ok());
-  JP_CHECK(add({.name = "v8-baseline",
-                .locus = Locus::kProgramSpace,
-                .sniffer = std::make_unique<V8BaselineSniffer>()})
-               .ok());
+  JP_CHECK(
+      add({.name = "v8", .locus = Locus::kProgramSpace, .sniffer = std::make_unique<V8Sniffer>(*layouts_)})
+          .ok());
 }
 
 Status Sniffers::add(Entry entry, bool replace) {

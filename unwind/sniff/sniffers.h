@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "unwind/sniff/known_layouts.h"
 #include "unwind/sniff/sniffer.h"
 #include "unwind/unwound_stack.h"
 
@@ -28,8 +29,8 @@ enum class SnifferRefusal : uint8_t {
 const char* text_of(SnifferRefusal refusal);
 
 // The sniffers of a report. Holds some from the start: "cfi" (object file: the unwind tables of every ELF
-// file and of code made at run time), "fixed-frame" and "v8-baseline" (program space), "frame-pointer" and,
-// asked before it, "prologue" (global). Filled before the first walk, then shared by all threads unchanged.
+// file and of code made at run time), "fixed-frame" and "v8" (program space), "frame-pointer" and, asked
+// before it, "prologue" (global). Filled before the first walk, then shared by all threads unchanged.
 class Sniffers {
  public:
   struct Entry {
@@ -63,7 +64,8 @@ class Sniffers {
   static constexpr SnifferId kPrologue{2};
 
  private:
-  std::vector<Entry> entries_;  // by id
+  std::unique_ptr<KnownLayouts> layouts_;  // what some of them share
+  std::vector<Entry> entries_;             // by id
   std::vector<SnifferId> order_;
 };
 
