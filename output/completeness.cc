@@ -65,19 +65,26 @@ std::string fix_for(const Profile& profile, const StackEnd& end) {
     case StopReason::kNoUnwindInfo:
       return end.outermost.is_none() ? "" : fix_for_unknown_code(profile, end.outermost);
     case StopReason::kUnreadable:
-      return "what leads on was not copied: memory that was paged out or torn down, a register that is not "
-             "recorded, or, where unwind information is wrong, no stack at all";
+      return "what leads on was not copied: stack behind pages that were never touched (of a large local "
+             "array) or "
+             "are paged out or torn down, a register that is not recorded, or, where unwind information is "
+             "wrong, no stack at all";
     case StopReason::kNoProgress:
-      return "the unwind information there is wrong: it leads back down the stack";
+      return "it leads back down the stack: the unwind information there is wrong, or the program switches "
+             "stacks "
+             "by itself";
     case StopReason::kDepthLimit:
       return "the unwind information there is wrong: it leads to more frames than the stack can hold";
     case StopReason::kUnmapped:
-      return "the return address lies in no known code: the bottom of a stack that the program made itself "
+      return "a jump or a return address leads to no known code: a call through a wild pointer, the bottom "
+             "of a stack that the program made itself "
              "(makecontext, fibers), a stack of another layout, or an overwritten one";
     case StopReason::kRecordedChain:
       return "record with --call-graph stack; with perf: --call-graph dwarf";
     case StopReason::kOtherStack:
-      return "a signal handler runs on an alternate stack, and the kernel copies only the stack in use";
+      return "the kernel copies only the stack in use, and the caller is on another: a signal handler ran on "
+             "an "
+             "alternate stack, or the program switches stacks by itself";
   }
   return "";
 }

@@ -51,7 +51,8 @@ void PlaceCache::enter(const Process& process) {
 bool PlaceCache::applies(SnifferId sniffer, ModuleId module) const {
   const Sniffers::Entry& entry = sources_.sniffers.entry(sniffer);
   if (!entry.is_enabled || !is_of_process_[sniffer.index]) return false;
-  return entry.locus != Locus::kObjectFile || entry.belongs_to(sources_.modules.module(module));
+  if (entry.locus != Locus::kObjectFile) return true;
+  return !module.is_none() && entry.belongs_to(sources_.modules.module(module));
 }
 
 const UnwindRule* PlaceCache::rule_of(const CodePlace& place) const {

@@ -20,7 +20,8 @@ enum class StopReason : uint8_t {
   kDepthLimit,     // the walk was given up after a million frames
   kUnmapped,       // the pc lies in no known mapping
   kRecordedChain,  // a chain that someone else walked ended here
-  kOtherStack,     // a signal handler on an alternate stack: the interrupted stack was not copied
+  kOtherStack,     // the caller's frame lies on another stack, which was not copied: a signal handler's on
+                   // an alternate one, or one that code switched to by itself
 };
 inline constexpr unsigned kStopReasonCount = 9;
 

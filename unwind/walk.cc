@@ -101,6 +101,15 @@ class Walk {
     return lacks_bytes && is_off_the_copy_ ? StopReason::kOtherStack : stop;
   }
 
+  // Why what lies below a CFA could not be read: where the CFA is none of the copied stack's but may be one of
+  // another, code has switched stacks by itself.
+  StopReason reason_at(RuntimeAddr cfa, StopReason problem) const {
+    constexpr uint64_t kUserEnd = uint64_t{1} << 47;
+    if (problem != StopReason::kUnreadable || sample_.stack_count == 0) return problem;
+    bool may_be_stack = cfa.value % 8 == 0 && cfa.value < kUserEnd;
+    return may_be_stack && !memory_.may_hold(cfa) ? StopReason::kOtherStack : problem;
+  }
+
   // Visits a frame or several and moves to the caller, or says why there is none to move to.
   Stop step() {
     if (!follows_all_) {
@@ -130,7 +139,7 @@ class Walk {
       places_.trail().note(cfa.minus(8));
       Recovered return_pc = memory_.read(cfa.minus(8));
       if (!return_pc.ok()) {
-        stop = return_pc.problem();
+        stop = reason_at(cfa, return_pc.problem());
         break;
       }
       if (place.rbp_slot != 0) take_saved_fp(place, cfa, at);
@@ -154,10 +163,9 @@ class Walk {
   }
 
   Stop step_carefully(const CodePlace& place) {
-    if (place.leave == Leave::kUnmapped) {
-      // Nothing returns to where no code is: the word was no return address.
-      return at_.is_exact ? end_at(place, StopReason::kUnmapped) : StopReason::kUnmapped;
-    }
+    bool is_mapped = place.leave != Leave::kUnmapped;
+    // Nothing returns to where no code is: the word was no return address.
+    if (!is_mapped && !at_.is_exact) return StopReason::kUnmapped;
     const Sniffers& sniffers = places_.sources().sniffers;
     for (SnifferId id : sniffers.order()) {
       if (id == Sniffers::kCfi) {
@@ -167,7 +175,7 @@ class Walk {
         if (auto info = ask(id, place)) return step_by_answer(place, id, *info);
       }
     }
-    return end_at(place, StopReason::kNoUnwindInfo);
+    return end_at(place, is_mapped ? StopReason::kNoUnwindInfo : StopReason::kUnmapped);
   }
 
   Stop step_by_rule(const CodePlace& place, const UnwindRule& rule) {
@@ -181,7 +189,7 @@ class Walk {
       return StopReason::kNoProgress;
     Registers caller;
     if (auto problem = recover_caller(rule, cfa.value(), registers_, memory_, at_.is_exact, caller))
-      return problem;
+      return reason_at({cfa.value()}, *problem);
     move_to(caller, {cfa.value()}, rule.is_signal_frame, Sniffers::kCfi);
     return std::nullopt;
   }
@@ -197,7 +205,7 @@ class Walk {
                         .is_exact = at_.is_exact,
                         .is_top = at_.depth == 0,
                         .low = at_.low,
-                        .module = &modules.module(place.module),
+                        .module = place.module.is_none() ? nullptr : &modules.module(place.module),
                         .position = place.position},
                        followed, follows_all_, all, memory_, process_, modules);
     auto info = places_.sources().sniffers.entry(id).sniffer->unwind(frame);
@@ -217,6 +225,10 @@ class Walk {
     if (!memory_.may_hold(info.id.cfa) || !memory_.may_hold(sp)) return SnifferRefusal::kOffTheStack;
     if (!at_.grows_to(sp)) return SnifferRefusal::kNoProgress;
     if (info.id.cfa.value % 8 != 0 || sp.value % 8 != 0) return SnifferRefusal::kUnaligned;
+    if (info.caller_was_interrupted) return std::nullopt;
+    if (sp != info.id.cfa) return SnifferRefusal::kNotTheCfa;
+    RuntimeAddr return_pc{*info.caller.find(Register::rip)};
+    if (process_.space.find(return_pc.minus(1)) == nullptr) return SnifferRefusal::kNoCode;
     return std::nullopt;
   }
 

@@ -238,6 +238,22 @@ TEST_CASE("an FDE ends where the next one starts") {
   CHECK(rule_at(table, kCode + 0x50) == "none");
 }
 
+TEST_CASE("a root is short and overlaps nothing") {
+  CfiBytes root = {DW_CFA_undefined, 16};
+  FrameSectionBuilder builder;
+  uint64_t cie = builder.add_cie();
+  builder.add_fde(cie, kCode, 0x20, root);
+  builder.add_fde(cie, kCode + 0x40, 0x80, root);
+  builder.add_fde(cie, kCode + 0x80, 0x10);
+  builder.add_fde(cie, kCode + 0x100, 0x2000, root);
+  UnwindTable table = compile(builder);
+  CHECK(rule_at(table, kCode) == "root");
+  CHECK(rule_at(table, kCode + 0x40) == "none");
+  CHECK(rule_at(table, kCode + 0x80) == kPlain);
+  CHECK(rule_at(table, kCode + 0x100) == "none");
+  CHECK(table.unreadable() == 2);
+}
+
 TEST_CASE("FDEs 4 GiB away from the most are left out, and count") {
   for (uint64_t away : {uint64_t{0}, uint64_t{1} << 62}) {
     uint64_t code = uint64_t{1} << 40;

@@ -48,7 +48,8 @@ Verdict verdict_of(const FrameLayout& ours, const UnwindRule& cfi, uint32_t popp
 }
 
 std::string text_of(const FrameLayout& layout) {
-  std::string text = std::string("CFA=") + name_of(layout.base) + "+" + std::to_string(layout.cfa_offset);
+  if (!layout.base) return "no base";
+  std::string text = std::string("CFA=") + name_of(*layout.base) + "+" + std::to_string(layout.cfa_offset);
   for (Register number : kCalleeSaved) {
     const Saved& saved = layout.of(number);
     if (saved.kind == Saved::Kind::kLost) text += std::string(" ") + name_of(number) + " lost";
@@ -237,6 +238,21 @@ TEST_CASE("a return address that is popped is followed into its register and bac
   CHECK(text_at(23) == "CFA=rsp+8");
   CHECK(decode_frame(bytes, 6, CallState::kInCall).has_value());
   for (uint64_t offset : {4, 5, 7}) CHECK_FALSE(decode_frame(bytes, offset, CallState::kInCall));
+}
+
+TEST_CASE("code that moves rsp by a computed amount and keeps no pointer has a layout without a base") {
+  std::vector<uint8_t> code = {
+      0x55,              // 0 push %rbp
+      0x48, 0x89, 0xfd,  // 1 mov %rdi,%rbp
+      0x48, 0x29, 0xf4,  // 4 sub %rsi,%rsp
+      0x90,              // 7 nop
+  };
+  Bytes bytes = std::as_bytes(std::span(code));
+  auto before = decode_frame(bytes, 4, CallState::kAtInstruction);
+  auto behind = decode_frame(bytes, 7, CallState::kAtInstruction);
+  REQUIRE((before && behind));
+  CHECK(text_of(*before) == "CFA=rsp+16 rbp=[CFA-16]");
+  CHECK(text_of(*behind) == "no base");
 }
 
 TEST_CASE("bytes that are no code, and code with wrong bytes, end in an answer or none") {

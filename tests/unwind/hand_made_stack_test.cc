@@ -166,6 +166,19 @@ TEST_CASE("a register that nobody knows is unreadable, not zero") {
   CHECK(made.stack.frames.size() == 1);
 }
 
+TEST_CASE("a frame on a stack that was not copied says so, a place that can be no stack does not") {
+  HandMade made(16);
+  made.sample.registers.set(Register::rip, made.push_frame);
+  made.word(1) = made.fixed_frame;
+  made.sample.registers.set(Register::rbp, uint64_t{0x7ffe} << 32);
+  CHECK(made.walk_it() == StopReason::kOtherStack);
+  CHECK(made.stack.frames.size() == 2);
+  for (uint64_t fp : {(uint64_t{0x7ffe} << 32) + 1, uint64_t{1} << 60}) {
+    made.sample.registers.set(Register::rbp, fp);
+    CHECK(made.walk_it() == StopReason::kUnreadable);
+  }
+}
+
 TEST_CASE("a return address of zero is no frame and no root") {
   HandMade made(16);
   made.sample.registers.set(Register::rip, made.push_frame);

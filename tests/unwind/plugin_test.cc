@@ -213,6 +213,9 @@ TEST_CASE("answers that break the rules are refused, counted, and the next sniff
       {"-DSPOIL=answer->known_registers=UINT32_MAX", SnifferRefusal::kLacksRegisters},
       {"-DSPOIL=answer->stop=3", SnifferRefusal::kLacksRegisters},
       {"-DSPOIL=answer->caller_was_interrupted=2", SnifferRefusal::kLacksRegisters},
+      {"-DSPOIL=answer->cfa+=8", SnifferRefusal::kNotTheCfa},
+      {"-DSPOIL=jitprof_set_register(answer,JITPROF_RIP,0x1234)", SnifferRefusal::kNoCode},
+      {"-DSPOIL=jitprof_set_register(answer,JITPROF_RIP,~0x1234ull)", SnifferRefusal::kNoCode},
       {"-DVERDICT=77", SnifferRefusal::kLacksRegisters},
   };
   TempDir folder;

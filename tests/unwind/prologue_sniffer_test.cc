@@ -145,6 +145,42 @@ TEST_CASE("what the code says is not believed where nothing can return to") {
   CHECK(jit.walk_it().frames.size() == 1);
 }
 
+TEST_CASE("rbp is not taken for a frame pointer where the code says that it is none") {
+  const std::vector<uint8_t> kComputesRsp = {
+      0x55,              // 0 push %rbp
+      0x48, 0x89, 0xfd,  // 1 mov %rdi,%rbp: a pointer that happens to look like a frame pointer
+      0x48, 0x29, 0xf4,  // 4 sub %rsi,%rsp
+      0x90,              // 7 nop
+  };
+  constexpr uint64_t kComputing = 0x40002000;
+  JitStack jit;
+  jit.load(kComputing, kComputesRsp);
+  jit.sample.registers.set(Register::rip, kComputing + 7);
+  jit.sample.registers.set(Register::rsp, kStack);
+  jit.sample.registers.set(Register::rbp, kCallersRbp);
+  CHECK(jit.walk_it().frames.size() == 1);
+  CHECK(jit.walk_it().stop == StopReason::kNoUnwindInfo);
+}
+
+TEST_CASE("a call through a wild pointer is left by the return address it pushed") {
+  JitStack jit;
+  uint64_t pc = GENERATE(uint64_t{0}, uint64_t{0x1234}, uint64_t{1} << 60);
+  jit.sample.registers.set(Register::rip, pc);
+  jit.sample.registers.set(Register::rsp, kStack);
+  jit.sample.registers.set(Register::rbp, kCallersRbp);
+  jit.word(kStack) = kCaller + kCallInCaller;
+  tests::KeptWalk walk = jit.walk_it();
+  REQUIRE(walk.frames.size() == 3);
+  CHECK(walk.frames[1].pc == RuntimeAddr{kCaller + kCallInCaller});
+  CHECK(walk.frames[1].frame.sniffer == Sniffers::kFramePointer.index);
+  CHECK(walk.frames[2].pc == RuntimeAddr{kUnknown + 0x10});
+
+  SECTION("of a jump nothing is known") { jit.word(kStack) = kCaller + 4; }
+  SECTION("nor where code may be that nobody told of") { jit.sample.registers.set(Register::rip, 0x60000000); }
+  CHECK(jit.walk_it().frames.size() == 1);
+  CHECK(jit.walk_it().stop == StopReason::kUnmapped);
+}
+
 TEST_CASE("V8's baseline code has a frame pointer behind its first call") {
   constexpr uint64_t kBaseline = 0x40002000;
   JitStack jit;

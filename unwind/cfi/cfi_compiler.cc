@@ -17,6 +17,9 @@ namespace {
 // How far a row may start from the lowest one.
 constexpr uint64_t kReach = std::numeric_limits<uint32_t>::max();
 
+// Code where threads begin is short (glibc's: 16 to 40 bytes).
+constexpr uint64_t kLongestRoot = 4096;
+
 // One section with its entries and the states in which its FDEs begin.
 class ParsedSection {
  public:
@@ -123,10 +126,14 @@ class Compiler {
     uint64_t start = fde.start.distance_from(result_.lowest);
     uint64_t end = start + std::min(fde.size, limit - start);
     bool is_whole = fde.size <= kReach - start;
+    // One damaged FDE must not make a root of what lies around it: every stack would seem complete there.
+    bool may_be_root = fde.size <= kLongestRoot && fde.size <= limit - start;
     CfiProgram* program = sections_[place.section].begin(fde);
     uint64_t written = start;
     while (program != nullptr && written < end && program->next_row()) {
-      auto number = dictionary_.number_of(program->state());
+      const FrameState& state = program->state();
+      bool is_root = state.of(Register::rip).kind == RegisterRule::Kind::kUndefined;
+      auto number = is_root && !may_be_root ? std::nullopt : dictionary_.number_of(state);
       if (!number) is_whole = false;
       rows.append(static_cast<uint32_t>(program->row_start() - result_.lowest.value),
                   number.value_or(RowList::kGap));

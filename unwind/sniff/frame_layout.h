@@ -17,7 +17,8 @@ struct FrameLayout {
     Kind kind = Kind::kKept;  // still, or again, in its register
     int32_t offset = 0;
   };
-  Register base = Register::rsp;  // CFA = base + cfa_offset; the return address is at CFA - 8
+  // CFA = base + cfa_offset; the return address is at CFA - 8. Without one no register points into the frame.
+  std::optional<Register> base = Register::rsp;
   int32_t cfa_offset = 8;
   // The return address was popped into this one. The CFA is rsp then.
   std::optional<Register> return_register;
@@ -34,8 +35,9 @@ struct FrameLayout {
 // it, and behind an epilogue the one that held before that began, as compilers' CFI does; behind the end of a
 // path that never made the function's frame nobody knows.
 //
-// nullopt: `offset` is not the first byte of an instruction, or the code did what cannot be followed: rsp
-// from memory or by a computed amount while no other register points into the frame.
+// nullopt: `offset` is not the first byte of an instruction, or nobody knows how its code is reached. Where
+// rsp came from memory or by a computed amount and no other register points into the frame, there is a layout
+// without a base.
 //
 // `begins` is what the first instruction finds.
 //

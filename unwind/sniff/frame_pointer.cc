@@ -4,6 +4,9 @@
 namespace jitprof {
 namespace {
 
+// The kernel maps nothing below by default (vm.mmap_min_addr), nor above where user space ends.
+bool is_no_place_for_code(RuntimeAddr pc) { return pc.value < 0x10000 || pc.value >= uint64_t{1} << 47; }
+
 UnwindInfo caller_at(RuntimeAddr cfa, uint64_t return_pc, const PendingFrame& frame) {
   UnwindInfo info;
   info.id.cfa = cfa;
@@ -16,7 +19,8 @@ UnwindInfo caller_at(RuntimeAddr cfa, uint64_t return_pc, const PendingFrame& fr
 std::optional<UnwindInfo> leave_frameless(const PendingFrame& frame) {
   // Of code made at run time nothing is known, and what lies on top of its stack may be left over from a
   // call.
-  if (!frame.place().is_exact || frame.code_at(frame.pc()).empty()) return std::nullopt;
+  bool is_known = is_no_place_for_code(frame.pc()) || !frame.code_at(frame.pc()).empty();
+  if (!frame.place().is_exact || !is_known) return std::nullopt;
   auto sp = frame.find(Register::rsp);
   if (!sp) return std::nullopt;
   Recovered return_pc = frame.read({*sp});
@@ -53,7 +57,15 @@ std::optional<UnwindInfo> leave_at_edge(const PendingFrame& frame) {
 std::optional<UnwindInfo> FramePointerSniffer::unwind(const PendingFrame& frame) const {
   if (auto info = leave_frameless(frame)) return info;
   if (auto info = leave_at_edge(frame)) return info;
-  return leave_by_frame_pointer(frame);
+  return may_guess(frame) ? leave_by_frame_pointer(frame) : std::nullopt;
+}
+
+bool FramePointerSniffer::may_guess(const PendingFrame& frame) const {
+  const PendingFrame::Place& place = frame.place();
+  if (place.module == nullptr) return false;
+  CallState state = place.is_exact ? CallState::kAtInstruction : CallState::kInCall;
+  auto layout = layouts_.find(*place.module, place.position, state);
+  return !layout || layout->base == Register::rbp;
 }
 
 std::optional<UnwindInfo> leave_by_frame_pointer(const PendingFrame& frame) {

@@ -152,8 +152,8 @@ std::optional<FrameLayout> FramePositions::layout(CallState state) const {
     bool lasts = is_callee_saved(number) || state == CallState::kAtInstruction;
     if (lasts && from_cfa(number)) base = number;
   }
-  if (!base) return std::nullopt;
-  FrameLayout layout{.base = *base, .cfa_offset = *from_cfa(*base)};
+  FrameLayout layout{.base = base};
+  if (base) layout.cfa_offset = *from_cfa(*base);
   mark_lost(layout);
   for (unsigned i = 0; i < kRegisterCount; ++i) {
     bool is_below_rsp = depth && slot_[i] > *depth;

@@ -27,7 +27,7 @@ class FramePositions {
   std::optional<int32_t> from_cfa(Register number) const;
   // As at the first instruction: what is left is a jump to another function.
   bool is_empty() const { return from_cfa(Register::rsp) == 8; }
-  // nullopt: nothing to count the CFA from.
+  // nullopt: what is known cannot be, or does not hold in a call.
   std::optional<FrameLayout> layout(CallState state) const;
 
   bool operator==(const FramePositions&) const = default;

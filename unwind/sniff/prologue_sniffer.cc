@@ -25,7 +25,7 @@ Recovered return_address(const FrameLayout& layout, const PendingFrame& frame, R
 }  // namespace
 
 std::optional<UnwindInfo> leave_by(const FrameLayout& layout, const PendingFrame& frame) {
-  auto base = frame.find(layout.base);
+  auto base = layout.base ? frame.find(*layout.base) : std::nullopt;
   if (!base) return std::nullopt;
   RuntimeAddr cfa{*base + static_cast<uint64_t>(int64_t{layout.cfa_offset})};
   std::optional<UnwindInfo> info = caller_above(cfa, return_address(layout, frame, cfa), {});

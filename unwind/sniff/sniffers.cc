@@ -23,10 +23,11 @@ const char* name_of(Locus locus) {
 }
 
 const char* text_of(SnifferRefusal refusal) {
-  static constexpr std::array<const char*, 4> kTexts = {
+  static constexpr std::array<const char*, 6> kTexts = {
       "without the caller's rip and rsp, or with values that mean nothing",
       "with a CFA or rsp that does not grow", "with a CFA or rsp outside the stack",
-      "with a CFA or rsp that is no multiple of 8"};
+      "with a CFA or rsp that is no multiple of 8",
+      "with an rsp that is not the CFA", "with a return address in no mapping"};
   return kTexts[static_cast<unsigned>(refusal)];
 }
 
@@ -34,7 +35,7 @@ Sniffers::Sniffers() : layouts_(std::make_unique<KnownLayouts>()) {
   JP_CHECK(add({.name = "cfi", .locus = Locus::kObjectFile}).ok());
   JP_CHECK(add({.name = "frame-pointer",
                 .locus = Locus::kGlobal,
-                .sniffer = std::make_unique<FramePointerSniffer>()})
+                .sniffer = std::make_unique<FramePointerSniffer>(*layouts_)})
                .ok());
   JP_CHECK(add({.name = "prologue",
                 .locus = Locus::kGlobal,

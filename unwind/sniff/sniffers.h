@@ -24,6 +24,8 @@ enum class SnifferRefusal : uint8_t {
   kNoProgress,      // the CFA is not above that of the frame called
   kOffTheStack,     // the CFA or the caller's rsp lies outside the stack
   kUnaligned,       // the CFA or the caller's rsp is no multiple of 8
+  kNotTheCfa,       // the caller's rsp is not the CFA, though nothing interrupted it
+  kNoCode,          // its return address lies in no mapping
 };
 // "gave no rip and rsp", …
 const char* text_of(SnifferRefusal refusal);
