@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "base/function_ref.h"
@@ -43,7 +44,7 @@ class BatchUnwinder {
   const ProcessTable& processes_;
   uint32_t max_depth_;
   WorkerPool& pool_;
-  std::vector<PlaceCache> places_;  // by worker
+  std::deque<PlaceCache> places_;  // by worker
   std::vector<Item> items_;         // the first size_ are the batch; all keep their memory
   size_t size_ = 0;
   uint64_t stack_bytes_ = 0;

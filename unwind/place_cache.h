@@ -48,8 +48,9 @@ struct CodePlace {
 static_assert(sizeof(CodePlace) == 32);
 
 // Memory of the places met last, in front of mappings and CFI tables: two for each hash, the newer first. One
-// per thread and recording.
-class PlaceCache {
+// per thread and recording. What two threads write at every frame shares no cache line, nor the two that are
+// fetched together: the second job was lost by that.
+class alignas(128) PlaceCache {
  public:
   explicit PlaceCache(const UnwindSources& sources);
 

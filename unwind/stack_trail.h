@@ -14,6 +14,10 @@ namespace jitprof {
 // other, 100 ns each; asked for beforehand they overlap.
 class StackTrail {
  public:
+  StackTrail() = default;
+  StackTrail(const StackTrail&) = delete;
+  StackTrail& operator=(const StackTrail&) = delete;
+
   // Fetches the places of the thread's last walk in this stack, and starts a new trail.
   void follow(const Sample& sample) {
     trail_ = &trails_[sample.tid % trails_.size()];

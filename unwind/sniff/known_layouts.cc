@@ -38,7 +38,8 @@ std::optional<FunctionStarts::Function> KnownLayouts::function_in(OfModule& know
   return FunctionStarts::Function{start, published.size, published.name};
 }
 
-std::optional<FrameLayout> KnownLayouts::find(const Module& module, ElfAddr position, CallState state) {
+std::optional<FrameLayout> KnownLayouts::find(const Module& module, ElfAddr position, CallState state,
+                                              uint64_t framed_from) {
   OfModule& known = of(module);
   uint64_t key = position.value << 1 | (state == CallState::kInCall);
   {
@@ -51,7 +52,10 @@ std::optional<FrameLayout> KnownLayouts::find(const Module& module, ElfAddr posi
   if (!function) return std::nullopt;
   Bytes code = module.code_from(function->start);
   code = code.first(std::min<uint64_t>(code.size(), function->size));
-  auto layout = decode_frame(code, position.distance_from(function->start), state);
+  uint64_t offset = position.distance_from(function->start);
+  uint64_t skipped = std::min({framed_from, offset, uint64_t{code.size()}});
+  auto layout = decode_frame(code.subspan(skipped), offset - skipped, state,
+                             skipped > 0 ? Begins::kFramed : Begins::kCalled);
   std::lock_guard lock(known.guard);
   if (known.layouts.size() < kMostKept) known.layouts.try_emplace(key, layout);
   return layout;

@@ -19,8 +19,10 @@ namespace jitprof {
 class KnownLayouts {
  public:
   // nullopt: where the function begins is not known, or its code cannot be followed (decode_frame). A
-  // caller's position is the last byte of its call.
-  std::optional<FrameLayout> find(const Module& module, ElfAddr position, CallState state);
+  // caller's position is the last byte of its call. `framed_from`: how far into the function its frame stands
+  // already, whatever its code did until there; the same whenever a position is asked for.
+  std::optional<FrameLayout> find(const Module& module, ElfAddr position, CallState state,
+                                  uint64_t framed_from = 0);
 
   // The function there, as the file's symbols or a compiler at run time say.
   std::optional<FunctionStarts::Function> function_at(const Module& module, ElfAddr position);

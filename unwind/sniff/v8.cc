@@ -47,9 +47,10 @@ bool is_baseline(std::string_view name) { return begins_with_one_of(name, {"JS:^
 
 // Sparkplug's code begins with mov $frame_size,%ebx; movabs $feedback,%r12 (or a shorter move); call
 // BaselineOutOfLinePrologue; and that sets up the frame. How long that is; at most, if its bytes are unknown.
+constexpr uint64_t kLongestBaselineStart = 64;
 uint64_t baseline_start(Bytes code) {
-  constexpr uint64_t kUsual = 20, kLongest = 64;
-  for (uint64_t offset = 0; offset < std::min<uint64_t>(kLongest, code.size());) {
+  constexpr uint64_t kUsual = 20;
+  for (uint64_t offset = 0; offset < std::min<uint64_t>(kLongestBaselineStart, code.size());) {
     auto its = decode_instruction(code.subspan(offset));
     if (!its) break;
     offset += its->size;
@@ -98,9 +99,10 @@ uint64_t longest_frameless_start(std::string_view name) {
 
 std::optional<UnwindInfo> leave_made_at_run_time(const PendingFrame& frame, const JitCode& code) {
   uint64_t offset = frame.place().position.value;
-  bool may_lack_frame = frame.place().is_exact
-                            ? code.bytes.empty() && offset < longest_frameless_start(code.name)
-                            : is_baseline(code.name) && offset < baseline_start(code.bytes);
+  bool may_lack_frame =
+      frame.place().is_exact
+          ? code.bytes.empty() && offset < longest_frameless_start(code.name)
+          : offset < kLongestBaselineStart && is_baseline(code.name) && offset < baseline_start(code.bytes);
   if (!may_lack_frame) return std::nullopt;
   return leave_without_frame(frame);
 }
@@ -113,10 +115,8 @@ std::optional<FrameLayout> V8Sniffer::layout_of(const PendingFrame& frame,
   CallState state = place.is_exact ? CallState::kAtInstruction : CallState::kInCall;
   uint64_t offset = place.position.distance_from(function.start);
   Bytes code = place.module->code_from(function.start);
-  uint64_t start = baseline_start(code);
-  if (!is_baseline(function.name) || offset < start || start > code.size())
-    return layouts_.find(*place.module, place.position, state);
-  return decode_frame(code.subspan(start), offset - start, state, Begins::kFramed);
+  uint64_t start = is_baseline(function.name) ? baseline_start(code) : 0;
+  return layouts_.find(*place.module, place.position, state, start <= offset ? start : 0);
 }
 
 std::optional<UnwindInfo> V8Sniffer::unwind(const PendingFrame& frame) const {
