@@ -101,8 +101,8 @@ class Walk {
     return lacks_bytes && is_off_the_copy_ ? StopReason::kOtherStack : stop;
   }
 
-  // Why what lies below a CFA could not be read: where the CFA is none of the copied stack's but may be one of
-  // another, code has switched stacks by itself.
+  // Why what lies below a CFA could not be read: where the CFA is none of the copied stack's but may be one
+  // of another, code has switched stacks by itself.
   StopReason reason_at(RuntimeAddr cfa, StopReason problem) const {
     constexpr uint64_t kUserEnd = uint64_t{1} << 47;
     if (problem != StopReason::kUnreadable || sample_.stack_count == 0) return problem;
