@@ -45,7 +45,7 @@ class BatchUnwinder {
   uint32_t max_depth_;
   WorkerPool& pool_;
   std::deque<PlaceCache> places_;  // by worker
-  std::vector<Item> items_;         // the first size_ are the batch; all keep their memory
+  std::vector<Item> items_;        // the first size_ are the batch; all keep their memory
   size_t size_ = 0;
   uint64_t stack_bytes_ = 0;
 };

@@ -176,7 +176,9 @@ TEST_CASE("a call through a wild pointer is left by the return address it pushed
   CHECK(walk.frames[2].pc == RuntimeAddr{kUnknown + 0x10});
 
   SECTION("of a jump nothing is known") { jit.word(kStack) = kCaller + 4; }
-  SECTION("nor where code may be that nobody told of") { jit.sample.registers.set(Register::rip, 0x60000000); }
+  SECTION("nor where code may be that nobody told of") {
+    jit.sample.registers.set(Register::rip, 0x60000000);
+  }
   CHECK(jit.walk_it().frames.size() == 1);
   CHECK(jit.walk_it().stop == StopReason::kUnmapped);
 }

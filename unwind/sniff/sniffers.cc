@@ -25,9 +25,11 @@ const char* name_of(Locus locus) {
 const char* text_of(SnifferRefusal refusal) {
   static constexpr std::array<const char*, 6> kTexts = {
       "without the caller's rip and rsp, or with values that mean nothing",
-      "with a CFA or rsp that does not grow", "with a CFA or rsp outside the stack",
+      "with a CFA or rsp that does not grow",
+      "with a CFA or rsp outside the stack",
       "with a CFA or rsp that is no multiple of 8",
-      "with an rsp that is not the CFA", "with a return address in no mapping"};
+      "with an rsp that is not the CFA",
+      "with a return address in no mapping"};
   return kTexts[static_cast<unsigned>(refusal)];
 }
 
