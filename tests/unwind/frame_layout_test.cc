@@ -240,6 +240,33 @@ TEST_CASE("a return address that is popped is followed into its register and bac
   for (uint64_t offset : {4, 5, 7}) CHECK_FALSE(decode_frame(bytes, offset, CallState::kInCall));
 }
 
+TEST_CASE("code that only a jump back reaches has the frame of where that comes from") {
+  // As V8 lays out regular expressions.
+  std::vector<uint8_t> code = {
+      0xeb, 0x05,              // 0 jmp 7
+      0xff, 0xd0,              // 2 call *%rax
+      0xc9, 0xc3,              // 4 leave; ret
+      0x90,                    // 6 nop
+      0x55,                    // 7 push %rbp
+      0x48, 0x89, 0xe5,        // 8 mov %rsp,%rbp
+      0x48, 0x83, 0xec, 0x20,  // 11 sub $32,%rsp
+      0xeb, 0xf1,              // 15 jmp 2
+  };
+  std::vector<uint8_t> frameless = code;
+  frameless[9] = frameless[8] = frameless[7] = 0x90;
+  frameless[15] = 0xc3;
+  auto text_at = [](const std::vector<uint8_t>& bytes, uint64_t offset) {
+    auto layout = decode_frame(std::as_bytes(std::span(bytes)), offset, CallState::kAtInstruction);
+    return layout ? text_of(*layout) : "";
+  };
+  CHECK(text_at(code, 0) == "CFA=rsp+8");
+  CHECK(text_at(code, 2) == "CFA=rbp+16 rbp=[CFA-16]");
+  CHECK(text_at(code, 5) == "CFA=rsp+8");
+  CHECK(text_at(code, 7) == "CFA=rsp+8");
+  CHECK(text_at(code, 11) == "CFA=rbp+16 rbp=[CFA-16]");
+  CHECK(text_at(frameless, 2) == "CFA=rsp+8");
+}
+
 TEST_CASE("code that moves rsp by a computed amount and keeps no pointer has a layout without a base") {
   std::vector<uint8_t> code = {
       0x55,              // 0 push %rbp

@@ -92,11 +92,45 @@ class Scan {
       }
       if (!pass(*instruction)) return std::nullopt;
       at_ += instruction->size;
+      if (!is_reached_ && !has_frame_ && !is_lost_) take_jump_back();
     }
     return std::nullopt;
   }
 
  private:
+  // Code ahead of the function's start proper: V8's regular expressions jump over theirs, make the frame and
+  // jump back.
+  void take_jump_back() {
+    auto next = arrivals_.next();
+    if (!next || *next <= at_ || looks_ahead_left_ == 0) return;
+    --looks_ahead_left_;
+    Scan ahead = *this;
+    ahead.looks_ahead_left_ = 0;
+    ahead.at_ = *next;
+    auto found = ahead.jump_back_into(at_, *next);
+    if (!ahead.has_frame_) looks_ahead_left_ = 0;
+    if (!found) return;
+    positions_ = *found;
+    has_frame_ |= !positions_.is_empty();
+  }
+
+  // What the first jump back to between `begin` and `end` carries there.
+  std::optional<FramePositions> jump_back_into(uint64_t begin, uint64_t end) {
+    while (at_ < code_.size()) {
+      arrive();
+      auto its = decode_instruction(code_.subspan(at_));
+      if (!its) return std::nullopt;
+      bool is_jump = its->kind == Kind::kJump || its->kind == Kind::kBranch;
+      auto target = static_cast<int64_t>(at_) + its->value;
+      if (is_jump && is_reached_ && !is_lost_ && target >= static_cast<int64_t>(begin) &&
+          target < static_cast<int64_t>(end))
+        return positions_;
+      if (!pass(*its)) return std::nullopt;
+      at_ += its->size;
+    }
+    return std::nullopt;
+  }
+
   void arrive() {
     while (auto next = arrivals_.next()) {
       if (*next > at_) return;
@@ -206,6 +240,8 @@ class Scan {
   // Behind the end of a path that never made the function's frame comes code that may have it or not.
   bool is_lost_ = false;
   bool has_frame_ = false;
+  // Each may cost as much as the function is long.
+  int looks_ahead_left_ = 4;
   bool is_behind_call_ = false;
   bool is_in_epilogue_ = false;
   FramePositions before_epilogue_;
