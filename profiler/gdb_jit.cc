@@ -69,16 +69,21 @@ void GdbJit::on_task(const TaskRecord& task) {
     Process child{task.pid, std::nullopt, parent->second.descriptors};
     for (Descriptor& descriptor : child.descriptors) {
       descriptor.last.reset();
+      // Looks are more frequent than news of tasks: the parent may have registered more since.
+      std::erase_if(descriptor.objects,
+                    [&](const auto& known) { return known.second.copied_ns > task.time_ns; });
       for (auto& [place, object] : descriptor.objects) object.is_doubtful = true;
     }
     processes_.emplace(task.pid, std::move(child));
   }
 }
 
-void GdbJit::look() {
+bool GdbJit::look() {
+  uint64_t changes_before = changes_;
   for (auto at = processes_.begin(); at != processes_.end();) {
     at = look_at(at->second) ? std::next(at) : processes_.erase(at);
   }
+  return changes_ != changes_before;
 }
 
 // False when there is nothing more to see.
@@ -98,6 +103,7 @@ void GdbJit::look_at(Process& process, Descriptor& descriptor) {
   std::optional<JitDescriptor> now = read_jit_descriptor(*process.memory, descriptor.place);
   if (!now || now->version != 1) return;
   if (has_changed(process, descriptor, *now)) {
+    ++changes_;
     JitList list = read_jit_list(*process.memory, descriptor.place);
     drop_gone(process, descriptor, list);
     bool is_all = copy_new(process, descriptor, list) && list.is_whole;
@@ -162,9 +168,13 @@ bool GdbJit::copy_new(const Process& process, Descriptor& descriptor, const JitL
 
 bool GdbJit::copy(const Process& process, Descriptor& descriptor, const JitEntry& entry) {
   Left left = read_symbol_file(process, entry);
-  // Freed meanwhile, its memory perhaps in other use.
+  uint32_t checksum = left == Left::kNot ? checksum_of(bytes_) : 0;
+  // Freed meanwhile, its memory perhaps in other use, by an object of the same size even.
   std::optional<JitEntry> again = read_jit_entry(*process.memory, entry.place);
-  if (!again || !again->is_same_object(entry)) return false;
+  if (!again || !again->is_same_object(entry) || !is_in_jit_list(*process.memory, descriptor.place, *again))
+    return false;
+  if (read_symbol_file(process, entry) != left || (left == Left::kNot && checksum_of(bytes_) != checksum))
+    return false;
   Object object{.entry = entry, .name = {}};
   if (left == Left::kNot && bytes_.size() > kMaxCopiedBytes - copied_bytes_) left = Left::kTooLarge;
   if (left == Left::kNot) {
@@ -173,7 +183,7 @@ bool GdbJit::copy(const Process& process, Descriptor& descriptor, const JitEntry
                   static_cast<unsigned long long>(entry.place.value),
                   static_cast<unsigned long long>(object_count_++));
     object.name = name;
-    object.checksum = checksum_of(bytes_);
+    object.checksum = checksum;
     copied_bytes_ += bytes_.size();
     write(process, descriptor, object);
   }

@@ -26,8 +26,9 @@ class GdbJit {
 
   void on_mapping(const Mapping& mapping);
   void on_task(const TaskRecord& task);
-  // Costs one read of 24 bytes and one of the newest symbol file per process while nothing changes.
-  void look();
+  // Costs one read of 24 bytes and one of the newest symbol file per process while nothing changes. Whether
+  // anything did.
+  bool look();
 
   // One line each for the user: what could not be copied, and why.
   std::vector<std::string> notes() const;
@@ -70,6 +71,7 @@ class GdbJit {
   JitDescriptorFinder finder_;
   std::map<uint32_t, Process> processes_;
   std::vector<std::byte> bytes_;  // of the symbol file read last
+  uint64_t changes_ = 0;          // that looks have met
   uint64_t copied_bytes_ = 0;
   uint64_t object_count_ = 0;
   uint64_t foreign_count_ = 0;

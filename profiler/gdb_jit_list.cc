@@ -41,7 +41,7 @@ Walk walk(const ProcessMemory& memory, RuntimeAddr first) {
     if (place == landmark || count == kMaxEntries || !memory.read_struct(place, raw)) return found;
     if ((count & (count - 1)) == 0) landmark = place;
     found.links_agree &= raw.previous == previous;
-    found.entries.push_back({place, {raw.next}, {raw.symbol_file}, raw.size});
+    found.entries.push_back({place, {raw.next}, {raw.previous}, {raw.symbol_file}, raw.size});
     previous = place.value;
     place = {raw.next};
   }
@@ -60,7 +60,19 @@ std::optional<JitDescriptor> read_jit_descriptor(const ProcessMemory& memory, Ru
 std::optional<JitEntry> read_jit_entry(const ProcessMemory& memory, RuntimeAddr place) {
   RawEntry raw;
   if (!memory.read_struct(place, raw)) return std::nullopt;
-  return JitEntry{place, {raw.next}, {raw.symbol_file}, raw.size};
+  return JitEntry{place, {raw.next}, {raw.previous}, {raw.symbol_file}, raw.size};
+}
+
+bool is_in_jit_list(const ProcessMemory& memory, RuntimeAddr descriptor, const JitEntry& entry) {
+  if (entry.previous.value != 0) {
+    std::optional<JitEntry> previous = read_jit_entry(memory, entry.previous);
+    return previous && previous->next == entry.place;
+  }
+  std::optional<JitDescriptor> head = read_jit_descriptor(memory, descriptor);
+  if (!head || head->first == entry.place) return head.has_value();
+  std::optional<JitEntry> first = read_jit_entry(memory, head->first);
+  std::optional<JitEntry> second = first ? read_jit_entry(memory, first->next) : std::nullopt;
+  return second && second->previous.value == 0;
 }
 
 JitList read_jit_list(const ProcessMemory& memory, RuntimeAddr descriptor) {

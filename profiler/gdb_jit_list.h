@@ -24,6 +24,7 @@ struct JitDescriptor {
 struct JitEntry {
   RuntimeAddr place;
   RuntimeAddr next;
+  RuntimeAddr previous;
   RuntimeAddr symbol_file;
   uint64_t size = 0;
   bool operator==(const JitEntry&) const = default;
@@ -41,6 +42,9 @@ struct JitList {
 
 std::optional<JitDescriptor> read_jit_descriptor(const ProcessMemory& memory, RuntimeAddr place);
 std::optional<JitEntry> read_jit_entry(const ProcessMemory& memory, RuntimeAddr place);
+// By its neighbours' links: an entry that was taken back keeps its bytes until its memory has another use.
+// A runtime that keeps no previous links is believed.
+bool is_in_jit_list(const ProcessMemory& memory, RuntimeAddr descriptor, const JitEntry& entry);
 // Of a list that changes all the time, what could be read last. Bounded whatever the process holds.
 JitList read_jit_list(const ProcessMemory& memory, RuntimeAddr descriptor);
 

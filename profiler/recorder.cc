@@ -19,6 +19,11 @@ namespace {
 // second.
 constexpr uint64_t kSweepEvery_ns = 100'000'000;
 constexpr uint64_t kChunkAge_ns = 500'000'000;
+// Perf maps and the GDB interface give no times: code counts from the look before it was seen. So the looks
+// are close together while there is something to see, as long as they take less than a fiftieth of a CPU.
+constexpr uint64_t kLookEvery_ns = 10'000'000;
+constexpr uint64_t kCompilesFor_ns = 1'000'000'000;
+constexpr uint64_t kLookRest = 50;
 // A record gets its time before it gets its place in the ring; a virtual CPU may be taken away in between.
 // What is this much older than a sweep is taken for written.
 constexpr uint64_t kSettle_ns = 20'000'000;
@@ -61,7 +66,7 @@ bool Recorder::wait(const std::vector<int>& wake, uint64_t until_ns) {
   for (int fd : wake) files.push_back({fd, POLLIN, 0});
   for (const PerfRing& ring : rings_.rings) files.push_back({ring.fd(), POLLIN, 0});
   uint64_t now = monotonic_ns();
-  uint64_t deadline = std::min({until_ns, next_sweep_ns_, writer_.chunk_due_ns(kChunkAge_ns)});
+  uint64_t deadline = std::min({until_ns, next_sweep_ns_, next_look_ns_, writer_.chunk_due_ns(kChunkAge_ns)});
   uint64_t left = deadline > now ? deadline - now : 0;
   timespec timeout{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
   ppoll(files.data(), files.size(), &timeout, nullptr);
@@ -71,7 +76,11 @@ bool Recorder::wait(const std::vector<int>& wake, uint64_t until_ns) {
     (i < wake.size() ? is_woken : has_full_ring) |= files[i].revents != 0;
   now = monotonic_ns();
   bool is_chunk_due = now >= writer_.chunk_due_ns(kChunkAge_ns);
-  if (has_full_ring || is_chunk_due || now >= next_sweep_ns_) sweep();
+  if (has_full_ring || is_chunk_due || now >= next_sweep_ns_) {
+    sweep();
+  } else if (now >= next_look_ns_) {
+    look_for_code();
+  }
   if (is_chunk_due) writer_.close_chunks();
   return is_woken;
 }
@@ -83,8 +92,7 @@ void Recorder::sweep() {
     ring.start_sweep();
     for (Bytes record = ring.next(); !record.empty(); record = ring.next()) take(record);
   }
-  side_files_.copy_new();
-  gdb_jit_.look();
+  look_for_code();
   if (!round_has_records_) return;
   if (copier_.saw_kernel() && !has_kernel_image_) {
     // As old as the last mark allows: so it is in order, and there before the sample that asked for it.
@@ -94,6 +102,16 @@ void Recorder::sweep() {
   last_mark_ns_ = std::max(last_mark_ns_, start - kSettle_ns);
   writer_.append(format::RecordType::kRoundMark, format::RoundMarkRecord{{}, last_mark_ns_});
   round_has_records_ = false;
+}
+
+void Recorder::look_for_code() {
+  uint64_t start = monotonic_ns();
+  bool has_news = side_files_.copy_new();
+  has_news |= gdb_jit_.look();
+  uint64_t end = monotonic_ns();
+  if (has_news) compiles_until_ns_ = end + kCompilesFor_ns;
+  next_look_ns_ =
+      end < compiles_until_ns_ ? end + std::max(kLookEvery_ns, kLookRest * (end - start)) : kWithNextSweep;
 }
 
 void Recorder::take(Bytes record) {

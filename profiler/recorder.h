@@ -50,7 +50,11 @@ class Recorder {
   const std::optional<Error>& failure() const { return writer_.failure(); }
 
  private:
+  // Beside the looks that each sweep takes.
+  static constexpr uint64_t kWithNextSweep = UINT64_MAX;
+
   void sweep();
+  void look_for_code();
   void take(Bytes record);
   void watch(const Mapping& mapping);
 
@@ -66,6 +70,8 @@ class Recorder {
   bool round_has_records_ = false;
   uint64_t last_mark_ns_;
   uint64_t next_sweep_ns_;
+  uint64_t next_look_ns_ = kWithNextSweep;
+  uint64_t compiles_until_ns_ = 0;
 };
 
 }  // namespace jitprof

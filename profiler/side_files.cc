@@ -31,17 +31,18 @@ GrowingFile::GrowingFile(Fd file, SideFileKind kind, uint32_t pid, std::string p
   if (fstat(file_.number(), &status) == 0) inode_ = status.st_ino;
 }
 
-void GrowingFile::copy_new(RecordingWriter& writer, std::vector<std::byte>& buffer) {
+bool GrowingFile::copy_new(RecordingWriter& writer, std::vector<std::byte>& buffer) {
   uint64_t look_ns = monotonic_ns();
   struct stat status;
-  if (fstat(file_.number(), &status) != 0) return;
+  if (fstat(file_.number(), &status) != 0) return false;
   uint64_t size = std::min(static_cast<uint64_t>(status.st_size), kMaxFileBytes);
   // Shorter than before: written anew.
   if (size < copied_) copied_ = 0;
+  bool has_news = copied_ < size;
   while (copied_ < size) {
     ssize_t got = pread(file_.number(), buffer.data(), std::min<uint64_t>(buffer.size(), size - copied_),
                         static_cast<off_t>(copied_));
-    if (got <= 0) return;
+    if (got <= 0) return false;
     SideFileEvent event;
     event.time_ns = monotonic_ns();
     event.kind = kind_;
@@ -54,6 +55,7 @@ void GrowingFile::copy_new(RecordingWriter& writer, std::vector<std::byte>& buff
     copied_ += static_cast<uint64_t>(got);
   }
   last_look_ns_ = look_ns;
+  return has_news;
 }
 
 SideFiles::SideFiles(RecordingWriter& writer, const JitSetup& jit_setup)
@@ -118,19 +120,23 @@ void SideFiles::on_task(const TaskRecord& task) {
   if (is_new_process && processes_.count(task.parent_pid) != 0) watch(task.pid, task.time_ns);
 }
 
-void SideFiles::copy_new() {
+bool SideFiles::copy_new() {
+  bool has_news = false;
   for (auto at = processes_.begin(); at != processes_.end();) {
     Process& process = at->second;
-    copy_new(process);
+    has_news |= copy_new(process);
     bool is_gone = process.has_ended && kill(static_cast<pid_t>(process.pid), 0) != 0 && errno == ESRCH;
     at = is_gone ? processes_.erase(at) : std::next(at);
   }
+  return has_news;
 }
 
-void SideFiles::copy_new(Process& process) {
+bool SideFiles::copy_new(Process& process) {
   find_perf_map(process);
-  for (GrowingFile& file : process.perf_map) file.copy_new(writer_, buffer_);
+  bool has_news = false;
+  for (GrowingFile& file : process.perf_map) has_news |= file.copy_new(writer_, buffer_);
   for (GrowingFile& file : process.jit_dumps) file.copy_new(writer_, buffer_);
+  return has_news;
 }
 
 void SideFiles::find_perf_map(Process& process) {

@@ -21,7 +21,8 @@ class GrowingFile {
  public:
   // `last_look_ns`: when it was looked for and not there; 0 when nobody had.
   GrowingFile(Fd file, SideFileKind kind, uint32_t pid, std::string path, uint64_t last_look_ns);
-  void copy_new(RecordingWriter& writer, std::vector<std::byte>& buffer);
+  // Whether anything was.
+  bool copy_new(RecordingWriter& writer, std::vector<std::byte>& buffer);
   uint64_t inode() const { return inode_; }
 
  private:
@@ -43,8 +44,8 @@ class SideFiles {
 
   void on_mapping(const Mapping& mapping);
   void on_task(const TaskRecord& task);
-  // Copies what is new in all files, looking for perf maps that appeared.
-  void copy_new();
+  // Copies what is new in all files, looking for perf maps that appeared. Whether a perf map had news.
+  bool copy_new();
   // Removes the files that are there only because of us, of processes that have ended.
   void remove_added() const { added_.remove(); }
 
@@ -62,7 +63,7 @@ class SideFiles {
 
   // `since_ns`: nothing the process wrote before is about the program it runs now.
   Process* watch(uint32_t pid, uint64_t since_ns);
-  void copy_new(Process& process);
+  bool copy_new(Process& process);
   void find_perf_map(Process& process);
 
   void note_added_dump(const Process& process, const std::string& path, uint64_t inode);
