@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/one_line.h"
+#include "symbolize/frame_class.h"
 #include "symbolize/jit_name.h"
 #include "unwind/cfi/rule_text.h"
 
@@ -129,6 +130,7 @@ std::string SamplePrinter::describe_walk(const Frame& frame, const WalkedFrame& 
 std::string SamplePrinter::place_of(const Frame& frame) const {
   const Module* module = frame.module.is_none() ? nullptr : &playback_.modules.module(frame.module);
   if (module == nullptr || module->jit == nullptr) return module_name(frame);
+  if (class_of(*module) == FrameClass::kRuntime) return "[jit, runtime]";
   std::string tier = read_jit_name(module->jit->name).tier;
   return tier.empty() ? "[jit]" : "[jit, " + tier + "]";
 }

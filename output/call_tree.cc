@@ -75,6 +75,7 @@ class TreeMaker {
         CallNode node;
         node.function = key.function;
         node.kind = frame.kind;
+        node.frame_class = frame.frame_class;
         node.inlined = inlined;
         node.module = frame.module;
         nodes_.push_back(node);

@@ -13,8 +13,9 @@ namespace jitprof {
 struct CallNode {
   FunctionId function;
   ProfileFrame::Kind kind = ProfileFrame::Kind::kNative;
+  FrameClass frame_class = FrameClass::kApplication;  // as the module, of the first frame that made the node
   bool inlined = false;
-  ModuleId module;     // of the first frame that made the node
+  ModuleId module;
   uint32_t level = 0;  // 0: a root
   uint32_t end = 0;    // index after the node's last descendant
   uint64_t self = 0;   // ended here

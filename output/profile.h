@@ -9,6 +9,7 @@
 
 #include "base/build_id.h"
 #include "base/ids.h"
+#include "symbolize/frame_class.h"
 #include "symbolize/names.h"
 #include "symbolize/symbolized_frame.h"
 #include "unwind/unwound_stack.h"
@@ -24,6 +25,7 @@ using ProfileThreadId = Id<struct ProfileThreadTag>;
 struct ProfileFrame {
   enum class Kind : uint8_t { kNative, kJit, kKernel, kBracket };
   Kind kind = Kind::kNative;
+  FrameClass frame_class = FrameClass::kApplication;
   ModuleId module;   // index into Profile::modules; none for bracket frames and unmapped positions
   ElfAddr position;  // moved back into the call for callers
   std::vector<SourceFrame> lines;              // innermost first; the last one is the physical function

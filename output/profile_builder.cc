@@ -165,6 +165,7 @@ ProfileFrameId ProfileBuilder::intern_frame(const Frame& frame) {
   if (is_new) {
     ProfileFrame made;
     made.kind = kind_of(frame, *modules_);
+    if (!frame.module.is_none()) made.frame_class = class_of(modules_->module(frame.module));
     made.module = key.module;
     made.position = frame.position;
     profile_.frames.push_back(std::move(made));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/flamegraph/flamegraph.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,14 +25,17 @@ namespace {
 //   files, modules   texts that functions refer to
 //   functions  [name, signature (0: as name), file (-1: unknown), line, module (-1: none)]
 //   nodes      the call tree in preorder, columns of equal length: function, level, self,
-//              flags: 1 inlined; 2, 4, 6: JIT, kernel, bracket
+//              flags: 1 inlined; 2, 4, 6: JIT, kernel, bracket; where lines are known 8, 16: of a library, of
+//              a runtime
 class PageData {
  public:
   PageData(const Profile& profile, const View& view)
       : profile_(profile),
         view_(view),
         tree_(build_call_tree(profile, view)),
-        indices_(profile.names.function_count()) {}
+        indices_(profile.names.function_count()),
+        has_lines_(std::any_of(profile.modules.begin(), profile.modules.end(),
+                               [](const ProfileModule& module) { return module.has_lines; })) {}
 
   const std::string& write() {
     const ValueType& type = profile_.value_types[view_.value];
@@ -56,7 +60,7 @@ class PageData {
     json_ += ",\n";
     write_column("self", [](const CallNode& node) { return node.self; });
     json_ += ",\n";
-    write_column("flags", [](const CallNode& node) { return flags_of(node); });
+    write_column("flags", [this](const CallNode& node) { return flags_of(node) | class_flag_of(node); });
     json_ += "}}\n";
     return json_;
   }
@@ -86,6 +90,12 @@ class PageData {
         return flags | 6;
     }
     return flags;
+  }
+
+  unsigned class_flag_of(const CallNode& node) const {
+    if (!has_lines_) return 0;
+    if (node.frame_class == FrameClass::kRuntime) return 16;
+    return node.frame_class == FrameClass::kLibrary ? 8 : 0;
   }
 
   void write_lines(const std::vector<std::string>& lines) {
@@ -144,6 +154,7 @@ class PageData {
   const View& view_;
   CallTree tree_;
   std::vector<uint32_t> indices_;  // in the page, by function id
+  const bool has_lines_;
   Texts files_;
   Texts modules_;
   std::string json_;

@@ -95,7 +95,8 @@ function showMatched() {
 
 function describeKind(node) {
   const kind = ["native code", "JIT code", "kernel code", "the stack is not known beyond this"][tree.kind(node)];
-  return tree.isInlined(node) ? `inlined into ${tree.name(tree.physical[node])}` : node === 0 ? "" : kind;
+  const owner = ["", " of a library", " of the runtime"][tree.owner(node)];
+  return tree.isInlined(node) ? `inlined into ${tree.name(tree.physical[node])}` : node === 0 ? "" : kind + owner;
 }
 
 function describeValue(label, value) {

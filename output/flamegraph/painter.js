@@ -5,15 +5,17 @@ const kFont = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 const kShades = 8;
 const kSliver = 0.6;  // pixels; narrower frames are drawn together as one grey run
 
-// Fills by theme and kind. An inlined frame has its physical frame's hue and shade, paler.
+// Fills by theme, kind and whether others than the application own the code, which makes them duller. An
+// inlined frame has its physical frame's hue and shade, paler.
 function makePalette(dark) {
   const hues = [[18, 46, 82], [104, 148, 46], [202, 222, 58]];  // from, to, saturation of native, JIT, kernel
-  const fills = hues.map(([from, to, saturation]) =>
+  const fills = [1, 0.35].map((strength) => hues.map(([from, to, full]) =>
     [false, true].map((inlined) => Array.from({ length: kShades }, (_, shade) => {
+      const saturation = full * strength;
       const hue = from + (to - from) * shade / (kShades - 1);
       const light = dark ? (inlined ? 27 : 35) + shade % 3 * 2 : (inlined ? 81 : 67) + shade % 3 * 2;
       return `hsl(${hue} ${dark ? saturation * 0.6 : saturation}% ${light}%)`;
-    })));
+    }))));
   return {
     fills,
     edges: hues.map(([from, to, saturation]) => `hsl(${(from + to) / 2} ${saturation * 0.8}% ${dark ? 62 : 36}%)`),
@@ -132,7 +134,7 @@ class Painter {
     const { tree, palette } = this;
     if (node === 0) return palette.root;
     if (tree.kind(node) === 3) return this.hatch;
-    return palette.fills[tree.kind(node)][tree.isInlined(node) ? 1 : 0][this.shades[tree.function[tree.physical[node]]]];
+    return palette.fills[tree.owner(node) ? 1 : 0][tree.kind(node)][tree.isInlined(node) ? 1 : 0][this.shades[tree.function[tree.physical[node]]]];
   }
 
   drawFrame(node, isAbove) {

@@ -69,7 +69,8 @@ class Tree {
   }
 
   isInlined(node) { return (this.flags[node] & 1) !== 0; }
-  kind(node) { return this.flags[node] >> 1; }  // 0 native, 1 JIT, 2 kernel, 3 bracket
+  kind(node) { return this.flags[node] >> 1 & 3; }  // 0 native, 1 JIT, 2 kernel, 3 bracket
+  owner(node) { return this.flags[node] >> 3; }  // 1 a library, 2 a runtime
   name(node) { return this.functions[this.function[node]][0]; }
   signature(node) { return this.functions[this.function[node]][1] || this.name(node); }
   place(node) {

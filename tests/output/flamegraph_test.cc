@@ -42,6 +42,13 @@ TEST_CASE("the page's data look as they did") {
   CHECK(tests::golden_difference("output/golden/flamegraph.data.json", data_of(page(profile))) == "");
 }
 
+TEST_CASE("code of libraries and runtimes is told apart where lines are known") {
+  Profile profile = tests::parse_text_profile("main;puts_[l];eval_[r];stub_[r]_[j] 1\n");
+  CHECK(data_of(page(profile)).find("\"flags\":[0,8,16,18]") != std::string::npos);
+  profile.modules[0].has_lines = false;
+  CHECK(data_of(page(profile)).find("\"flags\":[0,0,0,2]") != std::string::npos);
+}
+
 TEST_CASE("hostile names stay data") {
   tests::ProfileMaker maker;
   maker.profile.value_types = {{"samples", "count", 0, false}};

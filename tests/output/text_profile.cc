@@ -92,6 +92,10 @@ class TextReader {
       take_ending(name, "_[i]");
       if (take_ending(name, "_[j]")) frame.kind = ProfileFrame::Kind::kJit;
       if (take_ending(name, "_[k]")) frame.kind = ProfileFrame::Kind::kKernel;
+      if (take_ending(name, "_[l]")) frame.frame_class = FrameClass::kLibrary;
+      if (take_ending(name, "_[r]")) frame.frame_class = FrameClass::kRuntime;
+      if (frame.frame_class != FrameClass::kApplication && maker_.profile.modules.empty())
+        maker_.profile.modules.push_back({.path = "/app", .has_lines = true});
       if (auto stop = find_bracket(name)) {
         frame.kind = ProfileFrame::Kind::kBracket;
         frame.stop = *stop;

@@ -114,6 +114,20 @@ test("search marks functions and says what they sum to", async () => {
   await page.close();
 });
 
+test("code of libraries and runtimes is drawn duller", async () => {
+  const { page, faults } = await open("main;own 40\nmain;lib_[l] 30\nmain;run_[r]_[j] 20\nmain;jit_[j] 10\n");
+  const saturation = async (name) => {
+    const [index] = await find(page, name);
+    const { x, y } = await pointAt(page, index);
+    const [red, green, blue] = await colorAt(page, x, y - 7);
+    return Math.max(red, green, blue) - Math.min(red, green, blue);
+  };
+  const [own, library, runtime, compiled] = await Promise.all(["own", "lib", "run", "jit"].map(saturation));
+  assert.ok(library < own / 2 && runtime < compiled / 2, `${own} ${library} ${runtime} ${compiled}`);
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
 test("inlined frames are joined to their physical frame", async () => {
   const { page, faults } = await open(sample);
   const [step] = await find(page, "demo::step");
