@@ -173,7 +173,10 @@ TEST_CASE("split DWARF keeps lines from the skeleton and names from the symbol t
   TempDir folder;
   std::string program = folder.file("program");
   std::string compiler = GENERATE("g++", "clang++-16");
-  compile(compiler, {"-std=c++20", "-O2", "-g", "-gsplit-dwarf"}, {kFixture}, program);
+  // In two steps: when it links too, clang writes the .dwo to the current folder.
+  std::string object = folder.file("program.o");
+  compile(compiler, {"-std=c++20", "-O2", "-g", "-gsplit-dwarf", "-c"}, {kFixture}, object);
+  compile(compiler, {}, {object}, program);
   CodeUnderTest code(program);
   size_t with_line = 0;
   for (uint64_t position : instructions_of(program)) {
