@@ -26,7 +26,7 @@ constexpr uint64_t kCompilesFor_ns = 1'000'000'000;
 constexpr uint64_t kLookRest = 50;
 // A record gets its time before it gets its place in the ring; a virtual CPU may be taken away in between.
 // What is this much older than a sweep is taken for written.
-constexpr uint64_t kSettle_ns = 20'000'000;
+constexpr uint64_t kSettle_ns = 100'000'000;
 
 }  // namespace
 
